@@ -1,0 +1,60 @@
+/**
+ * The coordinator port: agreement on small, rarely changing records. An engine is an existing system behind it.
+ * Message data never goes through it. Rules 3, 11, 18 of docs/replication.md.
+ */
+export interface Entry {
+  key: string;
+  value: string;
+  /** Grows with every change of this key; 0 = the key does not exist. */
+  version: number;
+}
+
+export interface Change {
+  key: string;
+  /** The version the caller read; 0 = the key must not exist. */
+  expect: number;
+  /** New value; null deletes. */
+  value: string | null;
+}
+
+export interface SwapResult {
+  /** True: all changes were made, durably. False: none was; some version was not as expected. */
+  ok: boolean;
+  /** The entries named by the changes as they are now (after the swap, or those that stood against it). */
+  entries: Entry[];
+}
+
+/** The coordinator cannot be reached; nothing was changed. */
+export class CoordinatorUnavailableError extends Error {
+  override readonly name = 'CoordinatorUnavailableError';
+}
+
+/** The answer to a swap was lost: it may or may not have happened. Read again before anything else. */
+export class OutcomeUnknownError extends Error {
+  override readonly name = 'OutcomeUnknownError';
+}
+
+/** Leases kept by the coordinator itself (etcd). Engines without them leave liveness to the brokers' heartbeats. */
+export interface CoordinatorLeases {
+  /** Registers `holder` (node and boot) for `ttlMs`; a lapsed lease is never revived. */
+  acquire(holder: string, ttlMs: number): Promise<void>;
+  /** Succeeds only if the record still names this holder. Returns whether it does. */
+  renew(holder: string): Promise<boolean>;
+  release(holder: string): Promise<void>;
+}
+
+export interface Coordinator {
+  /** Never changes, except when the coordinator was restored or replaced (rule 18). */
+  identity(): Promise<string>;
+  /** All entries whose keys begin with `prefix`, as of one moment. Linearizable: sees every swap completed before. */
+  read(prefix: string): Promise<Entry[]>;
+  /** Compare-and-set of one or more entries, all or nothing. */
+  swap(changes: readonly Change[]): Promise<SwapResult>;
+  /**
+   * Reports each changed entry (deleted: version 0, value ''), in order, at least the newest state of each key;
+   * intermediate states may be left out. Reports nothing from before the call.
+   */
+  watch(prefix: string, changed: (entries: Entry[]) => void): { close(): void };
+  readonly leases: CoordinatorLeases | null;
+  close(): Promise<void>;
+}

@@ -1,0 +1,76 @@
+/**
+ * The cluster map: what the coordinator knows. Keys: `cluster`, `boots`, `members/<node>`, `groups/<id>`.
+ */
+import type { Entry } from './coordinator/coordinator.js';
+
+/** One life of one replica (rule 1). */
+export interface Replica {
+  node: string;
+  /** Identity of its journal. */
+  store: string;
+  /** Unique over the whole cluster and growing: drawn from the `boots` counter. */
+  boot: number;
+}
+
+export interface Member extends Replica {
+  /** Small number for this node, never used again: its local group is `localGroup + ordinal`. */
+  ordinal: number;
+  /** HOST:PORT for links between brokers, for AMQP clients, for HTTP; '' if there is none. */
+  address: string;
+  amqp: string;
+  http: string;
+  pid: number;
+  /** False: a node that is to be primary of nothing, if it can be avoided. */
+  lead: boolean;
+  state: MemberState;
+}
+
+export const MemberState = { joining: 'joining', ready: 'ready', draining: 'draining', left: 'left' } as const;
+export type MemberState = (typeof MemberState)[keyof typeof MemberState];
+
+export interface GroupRecord {
+  group: number;
+  epoch: number;
+  primary: Replica;
+  /** The replicas whose acks are needed to commit; contains the primary. */
+  inSync: Replica[];
+  /** Names of the nodes that are to hold a replica, in the order of succession. */
+  replicas: string[];
+}
+
+export interface ClusterConfig {
+  id: string;
+  /** Number of replicated groups; they have the ids 1..groups. */
+  groups: number;
+  replicas: number;
+  minInSync: number;
+}
+
+/** Group ids: 0 = system group; 1..groups = replicated groups; localGroup + ordinal = a node's local group. */
+export const systemGroup = 0;
+export const localGroup = 0x8000;
+
+export function isLocalGroup(group: number): boolean {
+  return group >= localGroup;
+}
+
+export const MapKey = {
+  cluster: 'cluster',
+  boots: 'boots',
+  member: (node: string): string => `members/${node}`,
+  group: (group: number): string => `groups/${group}`,
+} as const;
+
+/** A record with the version that a compare-and-set must name. */
+export interface Versioned<T> {
+  value: T;
+  version: number;
+}
+
+export function parseEntry<T>(entry: Entry): Versioned<T> {
+  return { value: JSON.parse(entry.value) as T, version: entry.version };
+}
+
+export function sameReplica(a: Replica, b: Replica): boolean {
+  return a.node === b.node && a.store === b.store && a.boot === b.boot;
+}

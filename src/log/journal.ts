@@ -1,0 +1,80 @@
+import type { Chunk } from './chunk.js';
+import type { Lsn } from './lsn.js';
+
+/** What a node must remember of a group besides its records. Stored as JSON; fields are only ever added. */
+export interface GroupMeta {
+  /** The coordinator record as last acted on (rule 2, 18), as JSON text; '' if none. */
+  record: string;
+  /** Highest epoch this node acted in (rule 2). */
+  epoch: number;
+  /** Set while a set difference is under way (rule 9). */
+  joining: boolean;
+  /** Ranges [from, to] of lsns that were cut from the log and are void for ever (rule 19). */
+  voids: [Lsn, Lsn][];
+  /** Last committed sequence per publisher boot (rules 14, 19). */
+  publishers: [boot: number, sequence: number][];
+  /** Wiring version applied to this group (rule 15). */
+  wiringVersion: number;
+  /** Everything up to here was applied when this was written; at least the base of a finished join. */
+  applied: Lsn;
+}
+
+/** What the journal tells a group about its batches, and asks it when it compacts. One per group. */
+export interface JournalOwner {
+  readonly group: number;
+  /** Everything of this group appended up to and including the batch with token `lsn` is on disk. Called in order. */
+  durable(lsn: Lsn): void;
+  /** The meta data as of now, for a checkpoint; committed facts only. */
+  meta(): GroupMeta;
+  /** Is the record at `offset` of `chunk` (an enqueue or an open) still needed? */
+  isLive(chunk: Chunk, offset: number): boolean;
+  /**
+   * The record was copied and the copy is on disk: refer to the copy from now on. False if the record was consumed
+   * meanwhile; the journal then writes its tombstone again after the copy.
+   */
+  moved(from: Chunk, fromOffset: number, to: Chunk, toOffset: number): boolean;
+}
+
+/** The disk side of all groups of a node. One write + fdatasync is in flight while the next gathers. */
+export interface Journal {
+  /** Joins the owner; before any append for its group. */
+  register(owner: JournalOwner): void;
+  /**
+   * Queues the sealed batch in bytes [start, end) of `chunk`, at the end of this turn, and pins the chunk until it is
+   * on disk. `owner.durable(token)` follows; for the batches in between as well, since it is cumulative.
+   */
+  append(owner: JournalOwner, chunk: Chunk, start: number, end: number, token: Lsn): void;
+  /** Writes `owner.meta()`; `done` runs when it, and all appended before, is on disk. */
+  saveMeta(owner: JournalOwner, done: () => void): void;
+  /** Bytes appended and not on disk yet; publishers are paused above a bound. */
+  readonly pendingBytes: number;
+  /**
+   * 'ok'; 'full': no space, writes are being retried, publishers must pause; 'failed': an error after which nothing may
+   * be acknowledged before recovery (rule 7). `onState` reports changes.
+   */
+  readonly state: JournalState;
+  onState(listener: (state: JournalState, reason: string) => void): void;
+  close(): Promise<void>;
+}
+
+export type JournalState = 'ok' | 'full' | 'failed';
+
+/** Receives what a journal held at start. Order means nothing: a dequeue kills its message wherever its copies lie. */
+export interface RecoveryVisitor {
+  /** Called for every group found, before any of its records. The last meta written. */
+  meta(group: number, meta: GroupMeta): void;
+  /** A valid durable record at `offset` of `chunk` (bytes resident during the call). Records in void ranges are left out. */
+  record(group: number, chunk: Chunk, offset: number, lsn: Lsn): void;
+  /** After the last record of all groups. */
+  done(): void;
+}
+
+export interface RecoveryReport {
+  segments: number;
+  batches: number;
+  bytes: number;
+  /** Bytes dropped at the torn end: never acknowledged. */
+  tornBytes: number;
+  /** Damage in the middle: what was acknowledged may be missing. Such a journal makes its node not electable (rule 12). */
+  damaged: { segment: string; offset: number; bytes: number; quarantinedAs: string }[];
+}

@@ -1,0 +1,259 @@
+/**
+ * The records of a group's log, as bytes. The same bytes are journaled, sent to backups and kept in memory:
+ * a message is encoded once. Little-endian. A record never changes after its batch is sealed.
+ *
+ * every record
+ *   0 u32 length of the whole record      4 u8 kind   5 u8 flags   6 u16 count   8 f64 lsn
+ *
+ * enqueue (count = number of queues)
+ *  16 u32 publisher boot (0 = none)      20 u32 body length        24 f64 publisher sequence
+ *  32 u32 header length                  36 u16 meta length        38 u8 priority   39 u8 format
+ *  40 f64 expires at (wall ms, 0 = never)
+ *  48 f64 x count: incarnations (0 = a queue that was gone)
+ *     meta: exchange shortstr, routing key shortstr, exactly as basic.deliver ends
+ *     header: the content header's property flags and list, untouched
+ *     body
+ *
+ * dequeue (count = number of positions)
+ *  16 f64 incarnation   24 f64 first position   32.. count - 1 deltas, LEB128, each > 0
+ *
+ * open   16 f64 incarnation   24 f64 wiring version   32 JSON of the queue's replica options
+ * drop   16 f64 incarnation   24 f64 wiring version
+ */
+import type { Lsn } from './lsn.js';
+
+export const RecordKind = { enqueue: 1, dequeue: 2, open: 3, drop: 4 } as const;
+export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];
+
+export const RecordFlag = {
+  /** Must be on disk before it counts. Records without it are ignored by recovery. */
+  durable: 1,
+  /** The message was published with delivery mode 2 (an enqueue may be persistent without being durable). */
+  persistent: 2,
+} as const;
+
+export const recordHeaderBytes = 16;
+export const enqueueHeaderBytes = 48;
+export const dequeueHeaderBytes = 32;
+
+/** Where a message's parts lie in a buffer; a flyweight that is moved from message to message. */
+export class EnqueueView {
+  bytes: Uint8Array = new Uint8Array(0);
+  view: DataView = new DataView(new ArrayBuffer(0));
+  start = 0;
+  length = 0;
+  flags = 0;
+  queueCount = 0;
+  metaStart = 0;
+  metaLength = 0;
+  headerStart = 0;
+  headerLength = 0;
+  bodyStart = 0;
+  bodyLength = 0;
+
+  /** Points this view at the enqueue record at `start`. */
+  set(bytes: Uint8Array, view: DataView, start: number): this {
+    this.bytes = bytes;
+    this.view = view;
+    this.start = start;
+    this.length = view.getUint32(start, true);
+    this.flags = bytes[start + 5]!;
+    this.queueCount = view.getUint16(start + 6, true);
+    this.bodyLength = view.getUint32(start + 20, true);
+    this.headerLength = view.getUint32(start + 32, true);
+    this.metaLength = view.getUint16(start + 36, true);
+    this.metaStart = start + enqueueHeaderBytes + this.queueCount * 8;
+    this.headerStart = this.metaStart + this.metaLength;
+    this.bodyStart = this.headerStart + this.headerLength;
+    return this;
+  }
+
+  get lsn(): Lsn {
+    return this.view.getFloat64(this.start + 8, true);
+  }
+  get publisherBoot(): number {
+    return this.view.getUint32(this.start + 16, true);
+  }
+  get publisherSequence(): number {
+    return this.view.getFloat64(this.start + 24, true);
+  }
+  get priority(): number {
+    return this.bytes[this.start + 38]!;
+  }
+  get format(): number {
+    return this.bytes[this.start + 39]!;
+  }
+  get expiresAt(): number {
+    return this.view.getFloat64(this.start + 40, true);
+  }
+  incarnation(index: number): number {
+    return this.view.getFloat64(this.start + enqueueHeaderBytes + index * 8, true);
+  }
+}
+
+/** The parts of a message to be encoded; a flyweight filled by the publisher. Ranges are [start, start + length). */
+export class MessageParts {
+  persistent = false;
+  priority = 0;
+  format = 0;
+  expiresAt = 0;
+  metaBytes: Uint8Array = new Uint8Array(0);
+  metaStart = 0;
+  metaLength = 0;
+  headerBytes: Uint8Array = new Uint8Array(0);
+  headerStart = 0;
+  headerLength = 0;
+  bodyBytes: Uint8Array = new Uint8Array(0);
+  bodyStart = 0;
+  bodyLength = 0;
+}
+
+export function enqueueLength(parts: MessageParts, queueCount: number): number {
+  return enqueueHeaderBytes + queueCount * 8 + parts.metaLength + parts.headerLength + parts.bodyLength;
+}
+
+/** Copies within one ArrayBuffer or between two; the loop wins for short runs, `set` for long ones. */
+function copy(from: Uint8Array, fromStart: number, length: number, to: Uint8Array, toStart: number): void {
+  if (length <= 32) for (let i = 0; i < length; i++) to[toStart + i] = from[fromStart + i]!;
+  else to.set(from.subarray(fromStart, fromStart + length), toStart);
+}
+
+/** Writes an enqueue at `at` and returns its length. The lsn is set later, by `setLsn`. */
+export function encodeEnqueue(
+  bytes: Uint8Array,
+  view: DataView,
+  at: number,
+  parts: MessageParts,
+  incarnations: ArrayLike<number>,
+  durable: boolean,
+  publisherBoot: number,
+  publisherSequence: number,
+): number {
+  const count = incarnations.length;
+  const length = enqueueLength(parts, count);
+  view.setUint32(at, length, true);
+  bytes[at + 4] = RecordKind.enqueue;
+  bytes[at + 5] = (durable ? RecordFlag.durable : 0) | (parts.persistent ? RecordFlag.persistent : 0);
+  view.setUint16(at + 6, count, true);
+  view.setFloat64(at + 8, 0, true);
+  view.setUint32(at + 16, publisherBoot, true);
+  view.setUint32(at + 20, parts.bodyLength, true);
+  view.setFloat64(at + 24, publisherSequence, true);
+  view.setUint32(at + 32, parts.headerLength, true);
+  view.setUint16(at + 36, parts.metaLength, true);
+  bytes[at + 38] = parts.priority;
+  bytes[at + 39] = parts.format;
+  view.setFloat64(at + 40, parts.expiresAt, true);
+  let to = at + enqueueHeaderBytes;
+  for (let i = 0; i < count; i++, to += 8) view.setFloat64(to, incarnations[i]!, true);
+  copy(parts.metaBytes, parts.metaStart, parts.metaLength, bytes, to);
+  to += parts.metaLength;
+  copy(parts.headerBytes, parts.headerStart, parts.headerLength, bytes, to);
+  to += parts.headerLength;
+  copy(parts.bodyBytes, parts.bodyStart, parts.bodyLength, bytes, to);
+  return length;
+}
+
+export function setLsn(view: DataView, at: number, lsn: Lsn): void {
+  view.setFloat64(at + 8, lsn, true);
+}
+
+/** An upper bound for the bytes of a dequeue of `count` positions. */
+export function dequeueLengthMax(count: number): number {
+  return dequeueHeaderBytes + (count - 1) * 8;
+}
+
+/**
+ * Writes a dequeue of `positions[0..count)`, which must be ascending and distinct, and returns its length.
+ * Rule 10: it names exact positions.
+ */
+export function encodeDequeue(
+  bytes: Uint8Array,
+  view: DataView,
+  at: number,
+  incarnation: number,
+  positions: ArrayLike<number>,
+  count: number,
+  durable: boolean,
+): number {
+  bytes[at + 4] = RecordKind.dequeue;
+  bytes[at + 5] = durable ? RecordFlag.durable : 0;
+  view.setUint16(at + 6, count, true);
+  view.setFloat64(at + 8, 0, true);
+  view.setFloat64(at + 16, incarnation, true);
+  let last = positions[0]!;
+  view.setFloat64(at + 24, last, true);
+  let to = at + dequeueHeaderBytes;
+  for (let i = 1; i < count; i++) {
+    let delta = positions[i]! - last;
+    last = positions[i]!;
+    while (delta >= 0x80) {
+      bytes[to++] = (delta % 0x80) + 0x80;
+      delta = Math.floor(delta / 0x80);
+    }
+    bytes[to++] = delta;
+  }
+  view.setUint32(at, to - at, true);
+  return to - at;
+}
+
+/** A dequeue of more positions than this is written as several records. */
+export const dequeuePositionsMax = 4096;
+
+/** Calls `each` with every position of the dequeue at `at`, ascending. */
+export function forEachDequeued(bytes: Uint8Array, view: DataView, at: number, each: (position: number) => void): void {
+  const count = view.getUint16(at + 6, true);
+  let position = view.getFloat64(at + 24, true);
+  let from = at + dequeueHeaderBytes;
+  each(position);
+  for (let i = 1; i < count; i++) {
+    let delta = 0;
+    let scale = 1;
+    let byte = bytes[from++]!;
+    while (byte >= 0x80) {
+      delta += (byte - 0x80) * scale;
+      scale *= 0x80;
+      byte = bytes[from++]!;
+    }
+    position += delta + byte * scale;
+    each(position);
+  }
+}
+
+/** What every replica must know of a queue; the rest of its declaration is wiring. */
+export interface ReplicaOptions {
+  durable: boolean;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** Bytes of an `open` record (lsn unset). */
+export function encodeOpen(incarnation: number, wiringVersion: number, options: ReplicaOptions): Uint8Array {
+  const json = encoder.encode(JSON.stringify(options));
+  const bytes = new Uint8Array(32 + json.length);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, bytes.length, true);
+  bytes[4] = RecordKind.open;
+  bytes[5] = options.durable ? RecordFlag.durable : 0;
+  view.setFloat64(16, incarnation, true);
+  view.setFloat64(24, wiringVersion, true);
+  bytes.set(json, 32);
+  return bytes;
+}
+
+/** Bytes of a `drop` record (lsn unset). */
+export function encodeDrop(incarnation: number, wiringVersion: number, durable: boolean): Uint8Array {
+  const bytes = new Uint8Array(32);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, bytes.length, true);
+  bytes[4] = RecordKind.drop;
+  bytes[5] = durable ? RecordFlag.durable : 0;
+  view.setFloat64(16, incarnation, true);
+  view.setFloat64(24, wiringVersion, true);
+  return bytes;
+}
+
+export function decodeOpenOptions(bytes: Uint8Array, view: DataView, at: number): ReplicaOptions {
+  return JSON.parse(decoder.decode(bytes.subarray(at + 32, at + view.getUint32(at, true)))) as ReplicaOptions;
+}

@@ -1,0 +1,219 @@
+/**
+ * The broker as a protocol sees it: what AMQP 0-9-1, later AMQP 1.0, the embedding API and the simulator's clients call.
+ * Control path: promises that reject with RefusedError. Data path: plain calls, no promise or closure per message.
+ */
+import type { EnqueueView, MessageParts } from '../log/record.js';
+
+/** A client connection, unique in the cluster: `<node>/<boot>/<n>`. It owns exclusive queues. */
+export type ConnectionId = string;
+
+/** Decoded argument tables: what field tables become. Timestamps, decimals and byte arrays keep their types. */
+export type ArgumentValue =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | Uint8Array
+  | Timestamp
+  | Decimal
+  | ArgumentValue[]
+  | { [key: string]: ArgumentValue };
+export type Arguments = { [key: string]: ArgumentValue };
+
+export class Timestamp {
+  /** Seconds since 1970. */
+  readonly seconds: number;
+  constructor(seconds: number) {
+    this.seconds = seconds;
+  }
+}
+
+export class Decimal {
+  readonly scale: number;
+  readonly value: number;
+  constructor(scale: number, value: number) {
+    this.scale = scale;
+    this.value = value;
+  }
+}
+
+export interface ExchangeDeclaration {
+  vhost: string;
+  name: string;
+  type: string;
+  passive: boolean;
+  durable: boolean;
+  autoDelete: boolean;
+  internal: boolean;
+  arguments: Arguments;
+}
+
+export interface QueueDeclaration {
+  vhost: string;
+  /** '' = the server makes a name. */
+  name: string;
+  passive: boolean;
+  durable: boolean;
+  exclusive: boolean;
+  autoDelete: boolean;
+  arguments: Arguments;
+  connection: ConnectionId;
+}
+
+export interface Binding {
+  vhost: string;
+  /** Source exchange. */
+  source: string;
+  destination: string;
+  destinationKind: 'queue' | 'exchange';
+  routingKey: string;
+  arguments: Arguments;
+}
+
+export interface QueueInfo {
+  name: string;
+  /** Messages ready for delivery. */
+  messages: number;
+  consumers: number;
+}
+
+export interface QueueStatus extends QueueInfo {
+  vhost: string;
+  durable: boolean;
+  exclusive: boolean;
+  autoDelete: boolean;
+  arguments: Arguments;
+  unacknowledged: number;
+  group: number;
+  /** Node names: primary, replicas wanted, replicas in sync. */
+  leader: string;
+  members: string[];
+  online: string[];
+}
+
+/** Changes of the wiring. A promise that resolves means: every ready node has it, on disk where durable. */
+export interface Wiring {
+  declareExchange(declaration: ExchangeDeclaration): Promise<void>;
+  deleteExchange(vhost: string, name: string, options: { ifUnused: boolean }): Promise<void>;
+  declareQueue(declaration: QueueDeclaration): Promise<QueueInfo>;
+  /** Resolves to the number of messages deleted with it. */
+  deleteQueue(
+    vhost: string,
+    name: string,
+    options: { ifUnused: boolean; ifEmpty: boolean; connection: ConnectionId },
+  ): Promise<number>;
+  bind(binding: Binding, connection: ConnectionId): Promise<void>;
+  unbind(binding: Binding, connection: ConnectionId): Promise<void>;
+  /** Resolves to the number of messages purged. */
+  purgeQueue(vhost: string, name: string, connection: ConnectionId): Promise<number>;
+}
+
+/** Where a message goes: made by `route`, may be kept and used again while `version` equals the broker's `routingVersion`. */
+export interface Route {
+  readonly version: number;
+  /** False if the answer depends on the message's headers: do not keep it. */
+  readonly keyed: boolean;
+  /** Queues it reaches; 0 = unroutable. */
+  readonly queueCount: number;
+}
+
+/** Told when a publish is safe. */
+export interface PublishOwner {
+  /** One of the parts of the publish `tag` is safe (see Broker.publish). Never called before `publish` returned. */
+  completed(tag: number): void;
+}
+
+/** Whoever was given messages and owes an answer for each. Positions are those of the deliveries. */
+export interface Holder {
+  ack(position: number): void;
+  /** Back to its place in the queue, flagged redelivered. */
+  requeue(position: number): void;
+  /** Refused for good: discarded (dead-lettered, when that exists). */
+  reject(position: number): void;
+  /** Back to its place, as if it had never been delivered: the client did not see it. */
+  release(position: number): void;
+}
+
+export interface Subscription extends Holder {
+  /** Whatever the sink gave with its request. */
+  readonly cookie: unknown;
+  /** Allows `count` more deliveries. */
+  grant(count: number): void;
+  /** No deliveries after it resolved. What is held stays held. */
+  cancel(): Promise<void>;
+  /** Forgets the subscription and requeues all it holds, flagged; for channels and connections that end. */
+  close(): void;
+}
+
+/** Takes deliveries. One per channel. */
+export interface DeliverySink {
+  /** One message, within the credit granted. The view is valid during the call only. */
+  deliver(subscription: Subscription, position: number, redelivered: boolean, message: EnqueueView): void;
+  /** The broker ended the subscription (queue deleted, or its node lost). */
+  cancelled(subscription: Subscription, reason: string): void;
+  /** Calls `visit` for every message that this sink's client holds unsettled, in order of delivery (rule 13). */
+  forEachHeld(visit: (holder: Holder, position: number) => void): void;
+}
+
+export interface ConsumeRequest {
+  vhost: string;
+  queue: string;
+  consumerTag: string;
+  noAck: boolean;
+  exclusive: boolean;
+  arguments: Arguments;
+  connection: ConnectionId;
+  /** Deliveries allowed at first. */
+  credit: number;
+  sink: DeliverySink;
+  cookie: unknown;
+}
+
+export interface GetRequest {
+  vhost: string;
+  queue: string;
+  noAck: boolean;
+  connection: ConnectionId;
+  sink: DeliverySink;
+  /** `holder` settles the message unless noAck. The view is valid during the call only. `remaining`: messages still ready. */
+  got(message: EnqueueView, position: number, redelivered: boolean, remaining: number, holder: Holder): void;
+  empty(): void;
+  failed(error: Error): void;
+}
+
+/** Says when publishers must wait: memory, disk or cluster cannot take more. */
+export interface PublishGate {
+  /** '' = open; else the reason. */
+  readonly closed: string;
+  onChange(listener: (reason: string) => void): { close(): void };
+}
+
+export interface Broker {
+  readonly node: string;
+  readonly wiring: Wiring;
+  readonly gate: PublishGate;
+  hasVhost(name: string): boolean;
+  /** Changes whenever routes may have changed. */
+  readonly routingVersion: number;
+  /**
+   * Finds the queues for a message with this node's own wiring. `headers` is called only if an exchange needs it.
+   * Throws RefusedError (not-found, or access-refused for an internal exchange).
+   */
+  route(vhost: string, exchange: string, routingKey: string, headers: () => Arguments): Route;
+  /**
+   * Sends a message on its way. Returns the number of parts, one per group; `owner.completed(tag)` is called once for each
+   * when it is safe on every in-sync replica (at once in a later phase of this turn where nothing must be waited for).
+   * The parts' bytes are copied before this returns.
+   */
+  publish(route: Route, parts: MessageParts, owner: PublishOwner, tag: number): number;
+  /** The owner's channel is gone: nobody is to be told. */
+  forgetPublisher(owner: PublishOwner): void;
+  consume(request: ConsumeRequest): Promise<Subscription>;
+  get(request: GetRequest): void;
+  /** The sink's channel is gone: what it holds by `get` is requeued. (Subscriptions are closed one by one.) */
+  forgetSink(sink: DeliverySink): void;
+  /** The connection is gone: deletes its exclusive queues. */
+  connectionClosed(connection: ConnectionId): void;
+  queueStatus(vhost: string, name: string): Promise<QueueStatus>;
+}
