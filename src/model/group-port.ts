@@ -1,0 +1,113 @@
+/**
+ * The two sides of a group: its service, which runs on the primary only, and its clients, one on every node, which act for
+ * that node's AMQP clients. On the primary's own node the two call each other directly; elsewhere a link carries the calls.
+ *
+ * An attachment is one node's tie to one primary in one epoch, with a number; calls of an older attachment are dropped
+ * (rule 13). Everything a client has not had answered when an attachment ends, it says again on the next one:
+ * publishes in order before any new one (rule 14), acks after naming what is held.
+ */
+import type { Chunk } from '../log/chunk.js';
+import type { Lsn } from '../log/lsn.js';
+import type { EnqueueView, MessageParts } from '../log/record.js';
+import type { Arguments } from './broker.js';
+
+/** Where the primary's service writes its events. */
+export interface GroupAppender {
+  /** Where the next record is to be encoded, after `reserve`. */
+  readonly chunk: Chunk;
+  readonly offset: number;
+  /** Makes room for a record of `bytes` bytes at `chunk`/`offset`. */
+  reserve(bytes: number): void;
+  /**
+   * Takes the record of `length` bytes that was encoded there into the log: sets its lsn and returns it. It is committed, and
+   * applied to the group's state, in a later phase of this turn at the earliest.
+   */
+  append(length: number): Lsn;
+  /**
+   * True if events that are not durable must be logged as well (other replicas follow). If false, a dequeue of a message
+   * that is not durable may be applied to the state at once, without a record.
+   */
+  readonly replicated: boolean;
+  /** The lease is valid now: deliveries and answers may go out (rule 11). To be asked in the turn of the write. */
+  mayAct(): boolean;
+}
+
+export interface SubscribeOptions {
+  consumerTag: string;
+  noAck: boolean;
+  exclusive: boolean;
+  arguments: Arguments;
+  credit: number;
+}
+
+/** What a node's attachment may ask of the primary. No call answers by returning; answers come through GroupClientPort. */
+export interface GroupServicePort {
+  /**
+   * The publish with the next number of this node (its boot + sequence identify it). `wiringVersion`: the wiring it was routed
+   * with; the service waits until it has applied that.
+   */
+  publish(
+    parts: MessageParts,
+    incarnations: readonly number[],
+    durable: boolean,
+    sequence: number,
+    wiringVersion: number,
+  ): void;
+  /** The client is done with a message it held: it is dequeued. Idempotent. Counts for `settled`. */
+  ack(incarnation: number, position: number): void;
+  /** `delivered`: the client saw it, so it is flagged when it comes again. Counts for `settled`. */
+  requeue(incarnation: number, position: number, delivered: boolean): void;
+  /** Refused for good. Counts for `settled`. */
+  reject(incarnation: number, position: number): void;
+  /** `subscriber`: the node's own number for it. Answered by `subscribed`. */
+  subscribe(subscriber: number, incarnation: number, wiringVersion: number, options: SubscribeOptions): void;
+  grant(subscriber: number, count: number): void;
+  /** Answered by `unsubscribed`; what it holds stays held by this node. */
+  unsubscribe(subscriber: number): void;
+  /** Answered by `got` or `gotNothing`. Held by `subscriber` number 0 unless noAck. */
+  get(request: number, incarnation: number, wiringVersion: number, noAck: boolean): void;
+  /** Answered by `counted`. */
+  count(request: number, incarnation: number, wiringVersion: number): void;
+  /** Answered by `purged` when the dequeues are committed. */
+  purge(request: number, incarnation: number, wiringVersion: number): void;
+}
+
+/** What the primary tells a node's attachment. */
+export interface GroupClientPort {
+  /** All publishes of this node up to `sequence` are safe on every in-sync replica. Cumulative. */
+  confirmed(sequence: number): void;
+  /** The first `count` settlements (ack, requeue, reject) of this attachment are committed. Cumulative. */
+  settled(count: number): void;
+  /** The view is valid during the call only. */
+  deliver(
+    subscriber: number,
+    incarnation: number,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+  ): void;
+  /** `refusal`: '' or '<kind>: text', kinds as in Refusal. */
+  subscribed(subscriber: number, refusal: string): void;
+  unsubscribed(subscriber: number): void;
+  /** The service ended the subscription: its queue is gone. */
+  cancelled(subscriber: number, reason: string): void;
+  got(
+    request: number,
+    incarnation: number,
+    position: number,
+    redelivered: boolean,
+    remaining: number,
+    message: EnqueueView,
+  ): void;
+  /** `refusal`: '' = empty. */
+  gotNothing(request: number, refusal: string): void;
+  counted(request: number, ready: number, unacknowledged: number, consumers: number): void;
+  purged(request: number, count: number, refusal: string): void;
+}
+
+/** One message that a node's client holds, named on re-attaching. */
+export interface HeldMessage {
+  incarnation: number;
+  position: number;
+  subscriber: number;
+}
