@@ -1,0 +1,194 @@
+/**
+ * The rules of replication as switches, for the simulator's planted faults only.
+ *
+ * Each one is true in production, always: `allRules` is what the composition passes. The simulator switches one off at a
+ * time and its checkers must then find a lost, doubled or resurrected message; a rule whose absence nobody notices is either
+ * not needed or not tested. The code asks at the decisive place and nowhere else, with the rule's name in the condition, so
+ * that the name leads from docs/replication.md to the line that keeps it.
+ *
+ * The number before each name is the rule's in docs/replication.md.
+ */
+export interface Rules {
+  /** 1: in-sync entries and acks name a boot, and count only for that boot. Off: an ack of any boot of the node counts. */
+  readonly bootId: boolean;
+  /** 1: a new boot never resumes an epoch. Off: a restarted primary that the record still names goes on in its old epoch. */
+  readonly noResume: boolean;
+
+  /** 2: the epoch is on disk before the first ack or commit in it. Off: it is only remembered in memory. */
+  readonly epochPersist: boolean;
+  /** 2: a node never follows a lower epoch than one it acted in. Off: it follows whoever speaks to it. */
+  readonly noLowerEpoch: boolean;
+
+  /** 3: commit needs the confirmed in-sync set united with every proposal whose answer is out. Off: a shrink counts at once. */
+  readonly unionInSync: boolean;
+  /** 3: the primary's own disk counts for durable events. Off: it commits what only the backups have on disk. */
+  readonly ownSync: boolean;
+  /** 3: a change of a record compares the version of the record it was made from. Off: it writes over whatever is there. */
+  readonly wholeRecord: boolean;
+
+  /** 4: ack counters start at zero at a takeover; acks carry their epoch. Off: acks of an older epoch count. */
+  readonly ackEpoch: boolean;
+  /** 4: the tail a new primary found is committed by acks of the new epoch only. Off: it is committed at the takeover. */
+  readonly tailNotCommitted: boolean;
+  /** 4: "already there" and "already gone" answers to retries wait for the commit. Off: they are given at once. */
+  readonly retryWaits: boolean;
+
+  /** 5: a joiner is admitted only with acked >= the commit point. Off: as soon as it has sent any ack. */
+  readonly admitCommitted: boolean;
+  /** 5: a joiner is admitted only with acked >= the log's end at the takeover. Off: that end is not looked at. */
+  readonly admitTakeover: boolean;
+
+  /** 6: a follower truncates to the common point. Off: it keeps its own tail and appends after it. */
+  readonly truncate: boolean;
+  /** 6: a follower refuses a batch that does not follow on its log's end. Off: it takes it and acks it. */
+  readonly refuseGaps: boolean;
+  /** 6: events are applied at commit. Off: a backup applies at receipt, and cannot undo. */
+  readonly applyAtCommit: boolean;
+
+  /** 7: a durable event is acked after sync. Off: at receipt. */
+  readonly ackAfterSync: boolean;
+  /** 7: after a write or sync error nothing is acked before recovery. Off: the error is passed over. */
+  readonly noAckAfterError: boolean;
+
+  /** 8: set difference only for who is out of the in-sync set. Off: a member joins without being taken out. */
+  readonly outFirst: boolean;
+
+  /** 9: a joiner's mark, on disk before its first change, forbids log matching. Off: a half-joined log is matched. */
+  readonly joiningMark: boolean;
+  /** 9: a joiner's acks do not count before its join is done. Off: they count, and admit it, at once. */
+  readonly joinerAcksNot: boolean;
+  /** 9: a joiner is never elected. Off: whoever is asked, is. */
+  readonly joinerNotElectable: boolean;
+  /** 9: a joiner drops what the primary does not have. Off: it keeps it. */
+  readonly dropStale: boolean;
+  /** 9: the mark is cleared only when the commit point has passed the log's end as of the last backfill. Off: with the last backfill. */
+  readonly markUntilCommit: boolean;
+  /** 9: the cleared mark is synced before the joiner counts. Off: it counts at once. */
+  readonly admitSynced: boolean;
+
+  /** 11: answers to clients go out only under a valid lease. Off: confirms are sent without it. */
+  readonly leaseConfirm: boolean;
+  /** 11: deliveries go out only under a valid lease. Off: they are sent without it. */
+  readonly leaseDeliver: boolean;
+  /** 11: the lease is valid from the sending of the renewal. Off: from the receipt of the answer. */
+  readonly leaseFromSend: boolean;
+  /** 11: a live primary with a valid lease is not deposed. Off: a suspicion is enough to take over. */
+  readonly liveNotDeposed: boolean;
+  /** 11: what was promised is kept over a restart: a new boot elects only after the lease's time. Off: at once. */
+  readonly newBootWaits: boolean;
+
+  /** 12: a restarted member is elected only if no intact one is up. Off: any member of the set. */
+  readonly intactFirst: boolean;
+  /** 12: a restarted member is elected only with the recorded store and an undamaged journal. Off: with any. */
+  readonly sameStore: boolean;
+
+  /** 13: only committed messages are delivered. Off: as soon as they are in the log. */
+  readonly deliverCommitted: boolean;
+  /** 13: a new primary flags what older epochs may have handed out. Off: only what it saw requeued itself. */
+  readonly flagOld: boolean;
+  /** 13: a new primary delivers only after every live node named what its clients hold. Off: at once. */
+  readonly waitReattach: boolean;
+  /** 13: what a re-attaching node names stays held. Off: it is delivered again. */
+  readonly keepHeld: boolean;
+  /** 13: calls and deliveries of an older attachment are dropped. Off: they are taken. */
+  readonly attachNumber: boolean;
+  /** 13: messages of a dead holder come again flagged. Off: unflagged. */
+  readonly flagReaped: boolean;
+  /** 13: a lost link alone does not give a holder's messages to others. Off: it does. */
+  readonly holdOverLinkLoss: boolean;
+
+  /** 14: the log drops a publish it has already. Off: it takes it again. */
+  readonly dedupe: boolean;
+  /** 14: unconfirmed publishes are sent again, in order, before any new one. Off: after the new ones. */
+  readonly resendFirst: boolean;
+  /** 14: the log takes only a publisher's next number. Off: any higher number. */
+  readonly nextNumberOnly: boolean;
+  /** 14, 19: publishers' last numbers are part of a join and of checkpoints. Off: they are forgotten. */
+  readonly publishersKept: boolean;
+
+  /** 15: messages are routed to incarnations. Off: to whatever has the queue's name now. */
+  readonly byIncarnation: boolean;
+  /** 15: a forwarded operation waits until its wiring version is applied. Off: it is refused as for a queue that is gone. */
+  readonly waitVersion: boolean;
+  /** 15: nodes act on committed wiring only. Off: at receipt. */
+  readonly onlyCommittedWiring: boolean;
+  /** 15: a node is left out of a wiring change only when its lease is gone. Off: as soon as its link is. */
+  readonly wiringWaitsForAll: boolean;
+
+  /** 21: below min-in-sync confirms of publishes wait. Off: they are given. */
+  readonly minInSync: boolean;
+  /** 21: members are counted in the smallest set that may be recorded. Off: in the confirmed one. */
+  readonly minSmallestSet: boolean;
+
+  /** Journal: fdatasync before "on disk" is reported. Off: after the write alone. */
+  readonly syncDisk: boolean;
+  /** Commit waits for the backups. Off: a publish is confirmed when the primary has it. */
+  readonly backupsBeforeConfirm: boolean;
+  /** A requeued message goes back to its place. Off: to the end of its queue. */
+  readonly requeueInPlace: boolean;
+  /** Backfill sends a message only if it is still there. Off: it sends what was there when the join began. */
+  readonly backfillPresent: boolean;
+}
+
+export type RuleName = keyof Rules;
+
+/** Every rule kept: production. */
+export const allRules: Rules = {
+  bootId: true,
+  noResume: true,
+  epochPersist: true,
+  noLowerEpoch: true,
+  unionInSync: true,
+  ownSync: true,
+  wholeRecord: true,
+  ackEpoch: true,
+  tailNotCommitted: true,
+  retryWaits: true,
+  admitCommitted: true,
+  admitTakeover: true,
+  truncate: true,
+  refuseGaps: true,
+  applyAtCommit: true,
+  ackAfterSync: true,
+  noAckAfterError: true,
+  outFirst: true,
+  joiningMark: true,
+  joinerAcksNot: true,
+  joinerNotElectable: true,
+  dropStale: true,
+  markUntilCommit: true,
+  admitSynced: true,
+  leaseConfirm: true,
+  leaseDeliver: true,
+  leaseFromSend: true,
+  liveNotDeposed: true,
+  newBootWaits: true,
+  intactFirst: true,
+  sameStore: true,
+  deliverCommitted: true,
+  flagOld: true,
+  waitReattach: true,
+  keepHeld: true,
+  attachNumber: true,
+  flagReaped: true,
+  holdOverLinkLoss: true,
+  dedupe: true,
+  resendFirst: true,
+  nextNumberOnly: true,
+  publishersKept: true,
+  byIncarnation: true,
+  waitVersion: true,
+  onlyCommittedWiring: true,
+  wiringWaitsForAll: true,
+  minInSync: true,
+  minSmallestSet: true,
+  syncDisk: true,
+  backupsBeforeConfirm: true,
+  requeueInPlace: true,
+  backfillPresent: true,
+};
+
+/** All rules but one. */
+export function rulesWithout(name: RuleName): Rules {
+  return { ...allRules, [name]: false };
+}
