@@ -1,0 +1,100 @@
+/**
+ * What the clients' side of a cluster needs from the rest of the node: who leads which group, the services of the groups that
+ * this node leads itself, and the links to the other nodes. Replication, the links and the composition root implement these.
+ */
+import type { GroupClientPort, GroupServicePort, HeldMessage } from '../../model/group-port.js';
+
+/** Who leads a group, as this node knows it. */
+export interface Leadership {
+  /** Grows with every change of the primary. A local group's epoch is its node's boot. */
+  readonly epoch: number;
+  readonly node: string;
+  readonly boot: number;
+}
+
+/** The groups of the cluster, as this node knows them. */
+export interface GroupDirectory {
+  /**
+   * The newest leadership known, or undefined if there is none: a replicated group without a primary, or a local group whose
+   * node's boot is over (its queues and their messages are gone for ever).
+   */
+  leadership(group: number): Leadership | undefined;
+  /** The group, if this node leads it now and its service takes attachments. Its epoch equals `leadership(group).epoch`. */
+  led(group: number): LedGroup | undefined;
+  /**
+   * Told whenever `leadership(group)` or `led(group)` has changed, after the change. When this node is deposed it is told
+   * after `UnconfirmedKeeper.keepPublish` was called for what had not committed.
+   */
+  onChange(listener: (group: number) => void): void;
+}
+
+/** A group that this node leads. */
+export interface LedGroup {
+  readonly epoch: number;
+  readonly service: AttachableService;
+}
+
+/** How nodes attach to a group's service. */
+export interface AttachableService {
+  /**
+   * Attaches the node in its boot `boot`, replacing an older attachment of it, whose calls the caller drops from now on.
+   * `held`: all that the node's clients hold (rule 13): what the service knew otherwise of this node is replaced by it.
+   * `confirmed`: the publishes up to here were confirmed to this boot; its next one is not older than the one after that.
+   */
+  attach(
+    node: string,
+    boot: number,
+    client: GroupClientPort,
+    held: readonly HeldMessage[],
+    confirmed: number,
+  ): GroupServicePort;
+  /** The tie is cut; what the node holds stays held until it attaches again or its lease is gone. Idempotent. */
+  detach(node: string, boot: number): void;
+}
+
+/** What a deposed primary gives back: publishes of its own clients that its log had and that never committed. */
+export interface UnconfirmedKeeper {
+  /**
+   * Takes a copy of the enqueue record at `start` of `bytes`, to be sent again to the next primary. To be called in log order,
+   * for every enqueue of this node's own boot that the log had not committed or the service had not appended yet.
+   */
+  keepPublish(group: number, bytes: Uint8Array, view: DataView, start: number): void;
+}
+
+/** The sending side of the link to another node. Frames are encoded in place; they leave at the end of the turn. */
+export interface LinkOutput {
+  /** The node at the other end and its boot. */
+  readonly node: string;
+  readonly boot: number;
+  /** Bytes encoded or written that the network has not taken yet. */
+  readonly pendingBytes: number;
+  /**
+   * Begins a frame with a payload of at most `bytesMax` bytes and returns where in `bytes` / `view` it is to be encoded. Nothing
+   * else may use the output until `end`.
+   */
+  begin(type: number, bytesMax: number): number;
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+  /** Ends the frame after `length` bytes of payload. */
+  end(length: number): void;
+}
+
+/** What a link tells its users. */
+export interface LinkListener {
+  /** The link is up: both sides know each other's boot. */
+  linkUp(link: LinkOutput): void;
+  /** It is gone; nothing that was read from it later counts. */
+  linkDown(link: LinkOutput): void;
+  /** A frame with one of the listener's types: its payload is bytes [start, end), valid during the call. */
+  frame(link: LinkOutput, type: number, bytes: Uint8Array, view: DataView, start: number, end: number): void;
+  /** `pendingBytes` has fallen below the link's low mark. */
+  linkDrained(link: LinkOutput): void;
+}
+
+/** Reasons why this node as a whole cannot take more publishes now. */
+export interface NodeHealth {
+  /** '' or why publishers must wait: the lease is lost, the disk is full or has failed, memory or journal are over their bound. */
+  publishStop(): string;
+  /** Told when `publishStop` may have changed; besides, it is asked while publishing. */
+  onChange(listener: () => void): void;
+}
