@@ -1,0 +1,185 @@
+/**
+ * Replication's frames. Control frames are JSON (a few per failure); the data path's are fixed layouts, little-endian, that
+ * begin with u32 epoch, u32 session. A session is one following of one primary by one replica over one link; frames of an
+ * older one are dropped.
+ *
+ *   batch     8 f64 commit point   16 the batch, as journaled
+ *   commit    8 f64 commit point
+ *   ack       8 u32 flags  12 u32 boot  16 f64 durable  24 f64 applied
+ *   have      8 f64 incarnation  16 f64 high  24 f64 low  32 u32 count  36 u32 0   40 f64 x count, descending
+ *   backfill  as have (the positions are those to drop; low = how far down it goes), then a copy batch or nothing
+ *   joinEnd   8 f64 the primary's log end after the last backfill
+ */
+import type { Lsn } from '../../log/lsn.js';
+import type { ReplicaOptions } from '../../log/record.js';
+import type { LinkOutput } from '../client/ports.js';
+import { FrameType } from '../link/frame-types.js';
+
+export interface FollowMessage {
+  epoch: number;
+  session: number;
+  store: string;
+  boot: number;
+  /** Its join is not finished: it cannot be matched (rule 9). */
+  joining: boolean;
+  committed: Lsn;
+  end: Lsn;
+  /** First and last lsn of each batch after `committed`. */
+  tail: [Lsn, Lsn][];
+}
+
+export interface StartMessage {
+  epoch: number;
+  session: number;
+  /** The common point: the follower cuts what it has after it. */
+  match: Lsn;
+  commit: Lsn;
+}
+
+export interface JoinMessage {
+  epoch: number;
+  session: number;
+  /** The primary's commit point: live batches follow from here, positions up to here are compared. */
+  base: Lsn;
+  publishers: [boot: number, sequence: number][];
+  wiringVersion: number;
+}
+
+export interface QueuesMessage {
+  epoch: number;
+  session: number;
+  queues: [incarnation: number, options: ReplicaOptions][];
+  last: boolean;
+}
+
+export interface RefuseMessage {
+  epoch: number;
+  session: number;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export function sendJson(output: LinkOutput, type: FrameType, group: number, message: object): void {
+  const json = encoder.encode(JSON.stringify(message));
+  const at = output.begin(type, group, json.length);
+  output.bytes.set(json, at);
+  output.end(json.length);
+}
+
+export function readJson<T>(bytes: Uint8Array, start: number, end: number): T {
+  return JSON.parse(decoder.decode(bytes.subarray(start, end))) as T;
+}
+
+export function sendBatch(
+  output: LinkOutput,
+  group: number,
+  epoch: number,
+  session: number,
+  commit: Lsn,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): void {
+  const length = 16 + end - start;
+  const at = output.begin(FrameType.batch, group, length);
+  output.view.setUint32(at, epoch, true);
+  output.view.setUint32(at + 4, session, true);
+  output.view.setFloat64(at + 8, commit, true);
+  output.bytes.set(bytes.subarray(start, end), at + 16);
+  output.end(length);
+}
+
+/** A commit or joinEnd frame. */
+export function sendPoint(
+  output: LinkOutput,
+  type: FrameType,
+  group: number,
+  epoch: number,
+  session: number,
+  lsn: Lsn,
+): void {
+  const at = output.begin(type, group, 16);
+  output.view.setUint32(at, epoch, true);
+  output.view.setUint32(at + 4, session, true);
+  output.view.setFloat64(at + 8, lsn, true);
+  output.end(16);
+}
+
+export const AckFlag = {
+  /** The join is done, on disk: the acks count (rule 9). */
+  joined: 1,
+} as const;
+
+export function sendAck(
+  output: LinkOutput,
+  group: number,
+  epoch: number,
+  session: number,
+  flags: number,
+  boot: number,
+  durable: Lsn,
+  applied: Lsn,
+): void {
+  const at = output.begin(FrameType.ack, group, 32);
+  const view = output.view;
+  view.setUint32(at, epoch, true);
+  view.setUint32(at + 4, session, true);
+  view.setUint32(at + 8, flags, true);
+  view.setUint32(at + 12, boot, true);
+  view.setFloat64(at + 16, durable, true);
+  view.setFloat64(at + 24, applied, true);
+  output.end(32);
+}
+
+/** A slice of positions of one queue, from `high` down to `low`, both included. */
+export interface Slice {
+  incarnation: number;
+  high: Lsn;
+  low: Lsn;
+  positions: Lsn[];
+}
+
+export function sendSlice(
+  output: LinkOutput,
+  type: FrameType,
+  group: number,
+  epoch: number,
+  session: number,
+  slice: Slice,
+  copies: Uint8Array | undefined,
+): void {
+  const length = 40 + slice.positions.length * 8 + (copies?.length ?? 0);
+  const at = output.begin(type, group, length);
+  const view = output.view;
+  view.setUint32(at, epoch, true);
+  view.setUint32(at + 4, session, true);
+  view.setFloat64(at + 8, slice.incarnation, true);
+  view.setFloat64(at + 16, slice.high, true);
+  view.setFloat64(at + 24, slice.low, true);
+  view.setUint32(at + 32, slice.positions.length, true);
+  view.setUint32(at + 36, 0, true);
+  let to = at + 40;
+  for (const position of slice.positions) {
+    view.setFloat64(to, position, true);
+    to += 8;
+  }
+  if (copies !== undefined) output.bytes.set(copies, to);
+  output.end(length);
+}
+
+/** Returns the slice and where the copies begin. */
+export function readSlice(view: DataView, start: number): { slice: Slice; copiesStart: number } {
+  const count = view.getUint32(start + 32, true);
+  const positions = new Array<Lsn>(count);
+  for (let i = 0; i < count; i++) positions[i] = view.getFloat64(start + 40 + i * 8, true);
+  return {
+    slice: {
+      incarnation: view.getFloat64(start + 8, true),
+      high: view.getFloat64(start + 16, true),
+      low: view.getFloat64(start + 24, true),
+      positions,
+    },
+    copiesStart: start + 40 + count * 8,
+  };
+}
