@@ -69,10 +69,10 @@ export interface LinkOutput {
   /** Bytes encoded or written that the network has not taken yet. */
   readonly pendingBytes: number;
   /**
-   * Begins a frame with a payload of at most `bytesMax` bytes and returns where in `bytes` / `view` it is to be encoded. Nothing
-   * else may use the output until `end`.
+   * Begins a frame of `group` with a payload of at most `bytesMax` bytes and returns where in `bytes` / `view` it is to be
+   * encoded. Nothing else may use the output until `end`. (The frame header carries the group: see src/cluster/link.)
    */
-  begin(type: number, bytesMax: number): number;
+  begin(type: number, group: number, bytesMax: number): number;
   readonly bytes: Uint8Array;
   readonly view: DataView;
   /** Ends the frame after `length` bytes of payload. */
@@ -86,7 +86,15 @@ export interface LinkListener {
   /** It is gone; nothing that was read from it later counts. */
   linkDown(link: LinkOutput): void;
   /** A frame with one of the listener's types: its payload is bytes [start, end), valid during the call. */
-  frame(link: LinkOutput, type: number, bytes: Uint8Array, view: DataView, start: number, end: number): void;
+  frame(
+    link: LinkOutput,
+    type: number,
+    group: number,
+    bytes: Uint8Array,
+    view: DataView,
+    start: number,
+    end: number,
+  ): void;
   /** `pendingBytes` has fallen below the link's low mark. */
   linkDrained(link: LinkOutput): void;
 }
