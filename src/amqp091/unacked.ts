@@ -1,0 +1,160 @@
+import type { Holder } from '../model/broker.js';
+import type { Consumer } from './consumer.js';
+
+/** What a client says of a delivery. */
+export const Outcome = {
+  ack: 0,
+  /** Back to its place, flagged redelivered. */
+  requeue: 1,
+  /** Refused for good. */
+  reject: 2,
+} as const;
+export type Outcome = (typeof Outcome)[keyof typeof Outcome];
+
+const initialCapacity = 64;
+
+/**
+ * The deliveries of a channel that its client owes an answer for, in order of delivery tag: a ring of parallel arrays.
+ * Tags may have gaps (deliveries without acknowledgement share the channel's numbers) and slots may be empty (settled out
+ * of order), so a tag is found by a direct guess and, failing that, by halving. A ring that is full and mostly empty slots
+ * is packed instead of grown: one message held for long does not make it grow.
+ */
+export class Unacked {
+  private tags: Float64Array = new Float64Array(initialCapacity);
+  private positions: Float64Array = new Float64Array(initialCapacity);
+  /** Null: the slot is empty. */
+  private holders: (Holder | null)[] = new Array<Holder | null>(initialCapacity).fill(null);
+  /** Null: the message was fetched with basic.get. */
+  private consumers: (Consumer | null)[] = new Array<Consumer | null>(initialCapacity).fill(null);
+  private mask: number = initialCapacity - 1;
+  private head = 0;
+  /** Slots in use, empty ones in between included; the first is never empty. */
+  private slots = 0;
+  private live = 0;
+
+  /** Deliveries that are not settled. */
+  get size(): number {
+    return this.live;
+  }
+
+  /** Adds a delivery; its tag is above all before it. */
+  push(tag: number, position: number, holder: Holder, consumer: Consumer | null): void {
+    if (this.slots > this.mask) {
+      if (this.live * 2 <= this.slots) this.pack();
+      else this.grow();
+    }
+    const slot = (this.head + this.slots) & this.mask;
+    this.tags[slot] = tag;
+    this.positions[slot] = position;
+    this.holders[slot] = holder;
+    this.consumers[slot] = consumer;
+    this.slots++;
+    this.live++;
+  }
+
+  /**
+   * Settles the delivery `tag`, with `multiple` all up to it; tag 0 with `multiple` means all (§1.8.3.13).
+   * @returns false, and nothing is settled, if `tag` is not outstanding.
+   */
+  settle(tag: number, multiple: boolean, outcome: Outcome): boolean {
+    let last: number;
+    if (tag === 0 && multiple) {
+      last = this.slots - 1;
+    } else {
+      last = this.indexOf(tag);
+      if (last < 0) return false;
+    }
+    let first = multiple ? 0 : last;
+    for (; first <= last; first++) this.settleSlot((this.head + first) & this.mask, outcome);
+    while (this.slots > 0 && this.holders[this.head] === null) {
+      this.head = (this.head + 1) & this.mask;
+      this.slots--;
+    }
+    return true;
+  }
+
+  /** Visits every delivery in order. */
+  forEach(visit: (holder: Holder, position: number) => void): void {
+    for (let i = 0; i < this.slots; i++) {
+      const slot = (this.head + i) & this.mask;
+      const holder = this.holders[slot];
+      if (holder) visit(holder, this.positions[slot]!);
+    }
+  }
+
+  private settleSlot(slot: number, outcome: Outcome): void {
+    const holder = this.holders[slot];
+    if (!holder) return;
+    const consumer = this.consumers[slot];
+    const position = this.positions[slot]!;
+    this.holders[slot] = null;
+    this.consumers[slot] = null;
+    this.live--;
+    if (outcome === Outcome.ack) holder.ack(position);
+    else if (outcome === Outcome.requeue) holder.requeue(position);
+    else holder.reject(position);
+    if (consumer) consumer.settled();
+  }
+
+  /** Index from the head of the outstanding delivery `tag`; -1 if there is none. */
+  private indexOf(tag: number): number {
+    if (this.slots === 0) return -1;
+    const { tags, head, mask } = this;
+    let index = tag - tags[head]!;
+    if (index < 0) return -1;
+    if (index >= this.slots || tags[(head + index) & mask] !== tag) {
+      let low = 0;
+      let high = Math.min(index, this.slots - 1);
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (tags[(head + middle) & mask]! < tag) low = middle + 1;
+        else high = middle;
+      }
+      if (tags[(head + low) & mask] !== tag) return -1;
+      index = low;
+    }
+    return this.holders[(head + index) & mask] ? index : -1;
+  }
+
+  /** Moves the filled slots together. */
+  private pack(): void {
+    const { head, mask } = this;
+    let kept = 0;
+    for (let i = 0; i < this.slots; i++) {
+      const from = (head + i) & mask;
+      const holder = this.holders[from];
+      if (!holder) continue;
+      const to = (head + kept) & mask;
+      kept++;
+      if (to === from) continue;
+      this.tags[to] = this.tags[from]!;
+      this.positions[to] = this.positions[from]!;
+      this.holders[to] = holder;
+      this.consumers[to] = this.consumers[from]!;
+      this.holders[from] = null;
+      this.consumers[from] = null;
+    }
+    this.slots = kept;
+  }
+
+  private grow(): void {
+    const capacity = (this.mask + 1) * 2;
+    const tags = new Float64Array(capacity);
+    const positions = new Float64Array(capacity);
+    const holders = new Array<Holder | null>(capacity).fill(null);
+    const consumers = new Array<Consumer | null>(capacity).fill(null);
+    for (let i = 0; i < this.slots; i++) {
+      const from = (this.head + i) & this.mask;
+      tags[i] = this.tags[from]!;
+      positions[i] = this.positions[from]!;
+      holders[i] = this.holders[from]!;
+      consumers[i] = this.consumers[from]!;
+    }
+    this.tags = tags;
+    this.positions = positions;
+    this.holders = holders;
+    this.consumers = consumers;
+    this.mask = capacity - 1;
+    this.head = 0;
+  }
+}
