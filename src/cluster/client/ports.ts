@@ -1,6 +1,6 @@
 /**
  * What the clients' side of a cluster needs from the rest of the node: who leads which group, the services of the groups that
- * this node leads itself, and the links to the other nodes. Replication, the links and the composition root implement these.
+ * this node leads itself, and whether the node as a whole can take more. Replication and the composition root implement these.
  */
 import type { GroupClientPort, GroupServicePort, HeldMessage } from '../../model/group-port.js';
 
@@ -59,44 +59,6 @@ export interface UnconfirmedKeeper {
    * for every enqueue of this node's own boot that the log had not committed or the service had not appended yet.
    */
   keepPublish(group: number, bytes: Uint8Array, view: DataView, start: number): void;
-}
-
-/** The sending side of the link to another node. Frames are encoded in place; they leave at the end of the turn. */
-export interface LinkOutput {
-  /** The node at the other end and its boot. */
-  readonly node: string;
-  readonly boot: number;
-  /** Bytes encoded or written that the network has not taken yet. */
-  readonly pendingBytes: number;
-  /**
-   * Begins a frame of `group` with a payload of at most `bytesMax` bytes and returns where in `bytes` / `view` it is to be
-   * encoded. Nothing else may use the output until `end`. (The frame header carries the group: see src/cluster/link.)
-   */
-  begin(type: number, group: number, bytesMax: number): number;
-  readonly bytes: Uint8Array;
-  readonly view: DataView;
-  /** Ends the frame after `length` bytes of payload. */
-  end(length: number): void;
-}
-
-/** What a link tells its users. */
-export interface LinkListener {
-  /** The link is up: both sides know each other's boot. */
-  linkUp(link: LinkOutput): void;
-  /** It is gone; nothing that was read from it later counts. */
-  linkDown(link: LinkOutput): void;
-  /** A frame with one of the listener's types: its payload is bytes [start, end), valid during the call. */
-  frame(
-    link: LinkOutput,
-    type: number,
-    group: number,
-    bytes: Uint8Array,
-    view: DataView,
-    start: number,
-    end: number,
-  ): void;
-  /** `pendingBytes` has fallen below the link's low mark. */
-  linkDrained(link: LinkOutput): void;
 }
 
 /** Reasons why this node as a whole cannot take more publishes now. */

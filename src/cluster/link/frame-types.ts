@@ -22,7 +22,31 @@ export const FrameType = {
   ack: 0x1a,
   refuse: 0x1b,
 
-  // 0x30-0x5f: a group's clients and its service (src/cluster/client)
+  // 0x30-0x5f: a group's clients and its service (src/cluster/client/frames.ts)
+  attach: 0x30,
+  publish: 0x31,
+  settle: 0x32,
+  subscribe: 0x33,
+  grant: 0x34,
+  unsubscribe: 0x35,
+  get: 0x36,
+  count: 0x37,
+  purge: 0x38,
+  attached: 0x40,
+  refused: 0x41,
+  confirmed: 0x42,
+  settled: 0x43,
+  deliver: 0x44,
+  subscribed: 0x45,
+  unsubscribed: 0x46,
+  cancelled: 0x47,
+  got: 0x48,
+  gotNothing: 0x49,
+  counted: 0x4a,
+  purged: 0x4b,
+
   // 0x60-0x6f: wiring operations (src/cluster/wiring)
+  wiringRequest: 0x60,
+  wiringAnswer: 0x61,
 } as const;
 export type FrameType = (typeof FrameType)[keyof typeof FrameType];

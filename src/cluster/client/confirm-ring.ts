@@ -1,0 +1,67 @@
+import type { PublishOwner } from '../../model/broker.js';
+
+/**
+ * Who is to be told when a publish is safe, by sequence number: a ring of (owner, tag). Sequences are consecutive and are
+ * confirmed in order, so an entry needs no key. It holds what lies between `confirmed` and `last`.
+ */
+export class ConfirmRing {
+  /** All publishes up to here are safe. */
+  confirmed = 0;
+  /** The last sequence given out. */
+  last = 0;
+  private owners: (PublishOwner | undefined)[];
+  private tags: Float64Array;
+  private mask: number;
+
+  constructor(capacity = 1024) {
+    this.owners = new Array<PublishOwner | undefined>(capacity).fill(undefined);
+    this.tags = new Float64Array(capacity);
+    this.mask = capacity - 1;
+  }
+
+  get outstanding(): number {
+    return this.last - this.confirmed;
+  }
+
+  /** Gives the next sequence to a publish. */
+  push(owner: PublishOwner, tag: number): number {
+    if (this.last - this.confirmed > this.mask) this.grow();
+    const sequence = ++this.last;
+    const at = sequence & this.mask;
+    this.owners[at] = owner;
+    this.tags[at] = tag;
+    return sequence;
+  }
+
+  /** Tells the owners of all publishes up to `sequence`. They may publish from within. */
+  confirmTo(sequence: number): void {
+    const end = Math.min(sequence, this.last);
+    while (this.confirmed < end) {
+      const at = ++this.confirmed & this.mask;
+      const owner = this.owners[at];
+      this.owners[at] = undefined;
+      if (owner !== undefined) owner.completed(this.tags[at]!);
+    }
+  }
+
+  /** The owner is gone: its publishes go on, but nobody is told. */
+  forget(owner: PublishOwner): void {
+    for (let sequence = this.confirmed + 1; sequence <= this.last; sequence++) {
+      const at = sequence & this.mask;
+      if (this.owners[at] === owner) this.owners[at] = undefined;
+    }
+  }
+
+  /** Doubles the ring. Its size is bounded by the publish gate, which closes long before memory is short. */
+  private grow(): void {
+    const { owners, tags, mask } = this;
+    const capacity = (mask + 1) * 2;
+    this.owners = new Array<PublishOwner | undefined>(capacity).fill(undefined);
+    this.tags = new Float64Array(capacity);
+    this.mask = capacity - 1;
+    for (let sequence = this.confirmed + 1; sequence <= this.last; sequence++) {
+      this.owners[sequence & this.mask] = owners[sequence & mask];
+      this.tags[sequence & this.mask] = tags[sequence & mask]!;
+    }
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * What travels between a group's client and its service on another node. The frame's header names the group; every payload
+ * begins with the attachment's number. Integers are little-endian; offsets are from the payload's start.
+ *
+ * from the client
+ *   attach       0 u32 attachment   4 u8 1 = last piece, 5 u8 x 3 free   8 f64 epoch   16 f64 confirmed sequence
+ *                24 held messages of 20 bytes: f64 incarnation, f64 position, u32 subscriber
+ *   publish      0 u32 attachment   4 u32 free   8 f64 wiring version   16 enqueue records, back to back
+ *   settle       0 u32 attachment   4 settlements of 17 bytes: u8 kind, f64 incarnation, f64 position
+ *   subscribe    0 u32 attachment   4 u32 subscriber   8 f64 incarnation   16 f64 wiring version   24 f64 credit
+ *                32 JSON of the other options
+ *   grant        0 u32 attachment   4 u32 subscriber   8 f64 count
+ *   unsubscribe  0 u32 attachment   4 u32 subscriber
+ *   get          0 u32 attachment   4 u32 request      8 f64 incarnation   16 f64 wiring version   24 u8 1 = no acks
+ *   count        0 u32 attachment   4 u32 request      8 f64 incarnation   16 f64 wiring version
+ *   purge        as count
+ *
+ * from the service
+ *   attached     0 u32 attachment   4 u32 free   8 f64 epoch
+ *   refused      0 u32 attachment   4 u32 free   8 f64 epoch known there, which is higher than the one asked for
+ *   confirmed    0 u32 attachment   4 u32 free   8 f64 sequence
+ *   settled      0 u32 attachment   4 u32 free   8 f64 count
+ *   deliver      0 u32 attachment   4 u32 subscriber, highest bit = redelivered   8 f64 incarnation   16 enqueue record
+ *   subscribed   0 u32 attachment   4 u32 subscriber   8 UTF-8 refusal
+ *   unsubscribed 0 u32 attachment   4 u32 subscriber
+ *   cancelled    0 u32 attachment   4 u32 subscriber   8 UTF-8 reason
+ *   got          0 u32 attachment   4 u32 request      8 f64 incarnation   16 u32 remaining   20 u8 1 = redelivered, 3 free
+ *                24 enqueue record
+ *   gotNothing   0 u32 attachment   4 u32 request      8 UTF-8 refusal
+ *   counted      0 u32 attachment   4 u32 request      8 f64 ready   16 f64 unacknowledged   24 f64 consumers
+ *   purged       0 u32 attachment   4 u32 request      8 f64 count   16 UTF-8 refusal
+ */
+import { FrameType } from '../link/frame-types.js';
+import type { Link } from '../link/link.js';
+
+export const heldBytes = 20;
+export const settlementBytes = 17;
+/** Held messages in one attach frame, settlements in one settle frame. */
+export const piecesMax = 4096;
+
+export const redeliveredBit = 0x8000_0000;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export function decodeText(bytes: Uint8Array, start: number, end: number): string {
+  return start === end ? '' : decoder.decode(bytes.subarray(start, end));
+}
+
+export function encodeText(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+/** (attachment, id), for frames that carry no more. */
+export function sendId(link: Link, type: FrameType, group: number, attachment: number, id: number): void {
+  const out = link.beginFrame(type, group, 8);
+  out.view.setUint32(out.offset, attachment, true);
+  out.view.setUint32(out.offset + 4, id, true);
+}
+
+/** (attachment, id, value). */
+export function sendIdValue(link: Link, type: FrameType, group: number, attachment: number, id: number, value: number): void {
+  const out = link.beginFrame(type, group, 16);
+  out.view.setUint32(out.offset, attachment, true);
+  out.view.setUint32(out.offset + 4, id, true);
+  out.view.setFloat64(out.offset + 8, value, true);
+}
+
+/** (attachment, id, text). */
+export function sendIdText(link: Link, type: FrameType, group: number, attachment: number, id: number, text: string): void {
+  const encoded = encodeText(text);
+  const out = link.beginFrame(type, group, 8 + encoded.length);
+  out.view.setUint32(out.offset, attachment, true);
+  out.view.setUint32(out.offset + 4, id, true);
+  out.bytes.set(encoded, out.offset + 8);
+}
+
+/** (attachment, request, incarnation, wiring version): count, purge. */
+export function sendQuestion(
+  link: Link,
+  type: FrameType,
+  group: number,
+  attachment: number,
+  request: number,
+  incarnation: number,
+  wiringVersion: number,
+): void {
+  const out = link.beginFrame(type, group, 24);
+  out.view.setUint32(out.offset, attachment, true);
+  out.view.setUint32(out.offset + 4, request, true);
+  out.view.setFloat64(out.offset + 8, incarnation, true);
+  out.view.setFloat64(out.offset + 16, wiringVersion, true);
+}
+
+export { FrameType };

@@ -1,0 +1,305 @@
+/**
+ * One group as this node's AMQP clients use it, whoever leads it. There is one for each group and node.
+ *
+ * It keeps everything that the group's primary has not answered: publishes in order of their sequence (this boot's, from 1,
+ * never reset), settlements, questions, and the subscriptions themselves. An attachment to a primary begins by naming what
+ * the node's clients hold (rule 13); then subscriptions, all unconfirmed publishes in order before any new one (rule 14),
+ * settlements and questions are said again. Whatever comes from an older attachment is dropped.
+ *
+ *   publish ─┬─ direct: straight into the log of this node ────────────┬─ confirmed(sequence) ─ owner.completed(tag)
+ *            └─ outbox ─ once per turn, or at the next attachment ─────┘
+ */
+import type { Clock } from '../../base/clock.js';
+import { Refusal, RefusedError } from '../../base/errors.js';
+import type { Rules } from '../../base/rules.js';
+import { type Flushable, Phase, type Turn } from '../../base/turn.js';
+import type { EnqueueView, MessageParts } from '../../log/record.js';
+import type { ConsumeRequest, DeliverySink, GetRequest, PublishOwner, Subscription } from '../../model/broker.js';
+import type { GroupServicePort, HeldMessage } from '../../model/group-port.js';
+import { ConfirmRing } from './confirm-ring.js';
+import { HeldMessages } from './held-messages.js';
+import { type OutboxMemory, PublishOutbox } from './publish-outbox.js';
+import { type QueueCount, Requests } from './requests.js';
+import { Settlement, SettlementRing } from './settlement-ring.js';
+import { ClusterSubscription, type HolderClient, QueueHolder } from './subscription.js';
+import { settle, type Tie } from './tie.js';
+
+/** What a group's client needs of its node. */
+export interface GroupClientContext {
+  readonly boot: number;
+  readonly turn: Turn;
+  readonly clock: Clock;
+  readonly rules: Rules;
+  readonly memory: OutboxMemory;
+  /** The wiring that this node routes with (rule 15). */
+  wiringVersion(): number;
+}
+
+/** A question that is not answered in this time fails. */
+export const requestTimeoutMs = 30_000;
+
+export class GroupClient implements HolderClient, Flushable {
+  readonly group: number;
+  /** The service of the present attachment. */
+  port: GroupServicePort | undefined;
+  private readonly context: GroupClientContext;
+  private readonly confirms = new ConfirmRing();
+  private readonly outbox: PublishOutbox;
+  private readonly settlements = new SettlementRing();
+  private readonly requests = new Requests();
+  private readonly subscriptions = new Map<number, ClusterSubscription>();
+  /** Sinks that may hold messages of this group. */
+  private readonly sinks = new Set<DeliverySink>();
+  private tie: Tie | undefined;
+  /** The publish port of a direct attachment. */
+  private direct: GroupServicePort | undefined;
+  private lastAttachment = 0;
+  private lastEpoch = 0;
+  private lastSubscriber = 0;
+  private dirty = false;
+  private rewindLate = false;
+  private toGrant: ClusterSubscription[] = [];
+
+  constructor(group: number, context: GroupClientContext) {
+    this.group = group;
+    this.context = context;
+    this.outbox = new PublishOutbox(context.memory);
+  }
+
+  // ---- for this node's protocols ----
+
+  /** Sends a message to the queues `incarnations` of this group; `owner.completed(tag)` follows in a later phase or turn. */
+  publish(parts: MessageParts, incarnations: readonly number[], durable: boolean, owner: PublishOwner, tag: number): void {
+    const sequence = this.confirms.push(owner, tag);
+    if (this.direct !== undefined) {
+      this.direct.publish(parts, incarnations, durable, sequence, this.context.wiringVersion());
+    } else {
+      this.outbox.append(parts, incarnations, durable, this.context.boot, sequence);
+      this.touch();
+    }
+  }
+
+  forgetPublisher(owner: PublishOwner): void {
+    this.confirms.forget(owner);
+  }
+
+  async consume(incarnation: number, request: ConsumeRequest): Promise<Subscription> {
+    const subscription = new ClusterSubscription(this, incarnation, ++this.lastSubscriber, request);
+    this.subscriptions.set(subscription.number, subscription);
+    this.sinks.add(request.sink);
+    this.flush();
+    await subscription.open(this.context.wiringVersion());
+    return subscription;
+  }
+
+  get(incarnation: number, request: GetRequest): void {
+    this.sinks.add(request.sink);
+    this.ask(this.requests.get(incarnation, this.context.clock.now(), request));
+  }
+
+  count(incarnation: number): Promise<QueueCount> {
+    return new Promise((resolve, reject) => {
+      this.ask(this.requests.count(incarnation, this.context.clock.now(), resolve, reject));
+    });
+  }
+
+  /** Resolves to the number of messages removed. */
+  purge(incarnation: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.ask(this.requests.purge(incarnation, this.context.clock.now(), resolve, reject));
+    });
+  }
+
+  /** The sink's channel is gone: gives back what it holds of this group, except for what a closed subscription gave back. */
+  forgetSink(sink: DeliverySink): void {
+    this.requests.forgetSink(sink);
+    if (!this.sinks.delete(sink)) return;
+    sink.forEachHeld((holder, position) => {
+      if (!(holder instanceof QueueHolder) || holder.client !== this) return;
+      if (holder instanceof ClusterSubscription && holder.closed) return;
+      holder.requeue(position);
+    });
+  }
+
+  /** Fails the questions that have waited too long. */
+  expireRequests(): void {
+    if (this.requests.size > 0) this.requests.expire(this.context.clock.now() - requestTimeoutMs, this.group);
+  }
+
+  // ---- HolderClient ----
+
+  settle(kind: Settlement, incarnation: number, position: number): void {
+    this.settlements.push(kind, incarnation, position);
+    if (this.direct !== undefined) {
+      this.settlements.sent++;
+      settle(this.direct, kind, incarnation, position);
+    } else this.touch();
+  }
+
+  opened(subscription: ClusterSubscription): void {
+    this.toGrant.push(subscription);
+    this.touch();
+  }
+
+  ended(subscription: ClusterSubscription): void {
+    this.subscriptions.delete(subscription.number);
+  }
+
+  // ---- attachments ----
+
+  /** The present attachment, if any. */
+  get attachment(): Tie | undefined {
+    return this.tie;
+  }
+  /** The last publish known to be safe: the next primary is told. */
+  get confirmedSequence(): number {
+    return this.confirms.confirmed;
+  }
+
+  /**
+   * An attachment to the primary of `epoch` is about to be made: returns its number. `held` receives what this node's clients
+   * hold; from now on everything they say of it is kept for the new attachment.
+   */
+  beginAttachment(epoch: number, held: HeldMessage[]): number {
+    this.detached();
+    const messages = new HeldMessages(this);
+    for (const sink of this.sinks) messages.addSink(sink);
+    const newEpoch = epoch !== this.lastEpoch;
+    this.lastEpoch = epoch;
+    this.settlements.restart((incarnation, position) => !newEpoch && messages.addNew(incarnation, position));
+    messages.addSettlements(this.settlements);
+    messages.copyTo(held);
+    return ++this.lastAttachment;
+  }
+
+  /** The primary took the attachment: says everything again that is not answered. */
+  attached(tie: Tie): void {
+    const version = this.context.wiringVersion();
+    this.tie = tie;
+    this.port = tie.port;
+    for (const subscription of this.subscriptions.values()) subscription.subscribe(version);
+    if (this.context.rules.resendFirst) this.outbox.rewind(this.confirms.confirmed);
+    else this.rewindLate = true;
+    this.send(tie);
+    this.requests.askAll(tie.port, version);
+    if (tie.direct) this.direct = tie.port;
+  }
+
+  /** The attachment is over; everything unanswered is kept. Idempotent. */
+  detached(): void {
+    if (this.tie === undefined) return;
+    this.tie = undefined;
+    this.port = undefined;
+    this.direct = undefined;
+    for (const subscription of [...this.subscriptions.values()]) subscription.detached();
+  }
+
+  /**
+   * A publish that the log of this node had taken and that never committed comes back: see UnconfirmedKeeper. What the outbox
+   * has already, or was confirmed, is passed over.
+   */
+  keepPublish(bytes: Uint8Array, view: DataView, start: number): void {
+    const sequence = view.getFloat64(start + 24, true);
+    if (sequence <= this.confirms.confirmed || sequence <= this.outbox.last) return;
+    const expected = Math.max(this.confirms.confirmed, this.outbox.last) + 1;
+    if (sequence !== expected) throw new Error(`publish ${expected} of group ${this.group} was not given back`);
+    this.outbox.appendRecord(bytes, start, view.getUint32(start, true), sequence);
+  }
+
+  /** The group is gone for ever, with its queues: nothing is owed to anybody any more. */
+  abandon(reason: string): void {
+    this.detached();
+    for (const subscription of [...this.subscriptions.values()]) subscription.cancelledByService(reason);
+    this.settlements.clear();
+    this.requests.failAll(new RefusedError(Refusal.notFound, reason));
+    this.confirmed(this.confirms.last);
+  }
+
+  // ---- what the service says; the caller has checked the attachment's number ----
+
+  confirmed(sequence: number): void {
+    if (!this.outbox.isEmpty) this.outbox.release(Math.min(sequence, this.confirms.last));
+    this.confirms.confirmTo(sequence);
+  }
+
+  settled(count: number): void {
+    this.settlements.settled(count);
+  }
+
+  deliver(subscriber: number, incarnation: number, position: number, redelivered: boolean, message: EnqueueView): void {
+    const subscription = this.subscriptions.get(subscriber);
+    if (subscription === undefined) {
+      this.settle(Settlement.release, incarnation, position);
+      return;
+    }
+    subscription.credit--;
+    subscription.sink.deliver(subscription, position, redelivered, message);
+  }
+
+  subscribed(subscriber: number, refusal: string): void {
+    this.subscriptions.get(subscriber)?.subscribed(refusal);
+  }
+  unsubscribed(subscriber: number): void {
+    this.subscriptions.get(subscriber)?.unsubscribed();
+  }
+  cancelled(subscriber: number, reason: string): void {
+    this.subscriptions.get(subscriber)?.cancelledByService(reason);
+  }
+
+  got(
+    request: number,
+    incarnation: number,
+    position: number,
+    redelivered: boolean,
+    remaining: number,
+    message: EnqueueView,
+  ): void {
+    const holder = new QueueHolder(this, incarnation);
+    const taken = this.requests.got(request, message, position, redelivered, remaining, holder);
+    if (!taken) this.settle(Settlement.release, incarnation, position);
+  }
+  gotNothing(request: number, refusal: string): void {
+    this.requests.gotNothing(request, refusal);
+  }
+  counted(request: number, ready: number, unacknowledged: number, consumers: number): void {
+    this.requests.counted(request, ready, unacknowledged, consumers);
+  }
+  purged(request: number, count: number, refusal: string): void {
+    this.requests.purged(request, count, refusal);
+  }
+
+  // ---- sending ----
+
+  /** The way to the service takes more again. */
+  touch(): void {
+    if (this.dirty) return;
+    this.dirty = true;
+    this.context.turn.add(Phase.log, this);
+  }
+
+  flush(): void {
+    this.dirty = false;
+    if (this.tie !== undefined) this.send(this.tie);
+    if (this.toGrant.length === 0) return;
+    const opened = this.toGrant;
+    this.toGrant = [];
+    for (const subscription of opened) subscription.grantFirst();
+  }
+
+  private send(tie: Tie): void {
+    if (!this.outbox.allSent) tie.sendPublishes(this.outbox, this.context.wiringVersion());
+    if (this.rewindLate) {
+      this.rewindLate = false;
+      this.outbox.rewind(this.confirms.confirmed);
+      this.touch();
+    }
+    if (this.settlements.sent < this.settlements.end) tie.sendSettlements(this.settlements);
+  }
+
+  /** Asks in order with what was published and settled before. */
+  private ask(request: number): void {
+    if (this.tie === undefined) return;
+    this.send(this.tie);
+    this.requests.ask(request, this.tie.port, this.context.wiringVersion());
+  }
+}

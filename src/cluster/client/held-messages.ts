@@ -1,0 +1,54 @@
+import type { DeliverySink } from '../../model/broker.js';
+import type { HeldMessage } from '../../model/group-port.js';
+import type { SettlementRing } from './settlement-ring.js';
+import { ClusterSubscription, type HolderClient, QueueHolder } from './subscription.js';
+
+/** What a node's clients hold of one group, each message once: named when the node attaches to a primary (rule 13). */
+export class HeldMessages {
+  private readonly client: HolderClient;
+  /** Positions by incarnation. */
+  private readonly known = new Map<number, Set<number>>();
+  private readonly held: HeldMessage[] = [];
+
+  constructor(client: HolderClient) {
+    this.client = client;
+  }
+
+  /** Adds what the sink's client holds of this group and has said nothing of. */
+  addSink(sink: DeliverySink): void {
+    sink.forEachHeld((holder, position) => {
+      if (!(holder instanceof QueueHolder) || holder.client !== this.client) return;
+      if (holder instanceof ClusterSubscription && holder.closed) return;
+      if (this.addNew(holder.incarnation, position))
+        this.held.push({ incarnation: holder.incarnation, position, subscriber: holder.subscriber });
+    });
+  }
+
+  /** Notes the message; returns whether it was not known before. */
+  addNew(incarnation: number, position: number): boolean {
+    let positions = this.known.get(incarnation);
+    if (positions === undefined) {
+      positions = new Set();
+      this.known.set(incarnation, positions);
+    }
+    const before = positions.size;
+    return positions.add(position).size > before;
+  }
+
+  /**
+   * Adds what clients are done with, without an answer yet: it must not be given to others before that arrives. Call it after
+   * `SettlementRing.restart`.
+   */
+  addSettlements(settlements: SettlementRing): void {
+    for (let number = settlements.answered; number < settlements.end; number++)
+      this.held.push({
+        incarnation: settlements.incarnation(number),
+        position: settlements.position(number),
+        subscriber: 0,
+      });
+  }
+
+  copyTo(held: HeldMessage[]): void {
+    for (const message of this.held) held.push(message);
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * A node's publishes to one group that may have to be sent (again): enqueue records back to back, in order of their sequence,
+ * in segments of 256 KiB. Everything from the cursor on is still to be sent to the present attachment; a new attachment sets
+ * the cursor back to the first record that is not confirmed (rule 14). Whole segments are released.
+ *
+ *   segments   [ confirmed | unconfirmed, sent ] [ sent | not sent ] [ not sent |      ]
+ *                                                       ^ cursor              ^ end
+ */
+import { encodeEnqueue, enqueueLength, type MessageParts } from '../../log/record.js';
+
+export const outboxSegmentBytes: number = 256 * 1024;
+/** Segments kept for reuse, over all groups of a node. */
+const spareMax = 32;
+
+class Segment {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+  used = 0;
+  /** Sequence of its last record. */
+  last = 0;
+
+  constructor(bytes: number) {
+    this.bytes = new Uint8Array(bytes);
+    this.view = new DataView(this.bytes.buffer);
+  }
+}
+
+/** The outbox memory of all groups of a node. */
+export class OutboxMemory {
+  /** Bytes in records that are not released. */
+  bytes = 0;
+  private readonly spare: Segment[] = [];
+
+  take(bytes: number): Segment {
+    if (bytes <= outboxSegmentBytes) return this.spare.pop() ?? new Segment(outboxSegmentBytes);
+    return new Segment(bytes);
+  }
+
+  give(segment: Segment): void {
+    this.bytes -= segment.used;
+    segment.used = 0;
+    if (segment.bytes.length === outboxSegmentBytes && this.spare.length < spareMax) this.spare.push(segment);
+  }
+}
+
+/** Takes the records that are to be sent: bytes [start, end) hold one or more whole ones. */
+export type SendRecords = (bytes: Uint8Array, view: DataView, start: number, end: number) => void;
+
+export class PublishOutbox {
+  /** Sequence of the last record kept. */
+  last = 0;
+  private readonly memory: OutboxMemory;
+  private segments: Segment[] = [];
+  private cursorSegment = 0;
+  private cursorOffset = 0;
+
+  constructor(memory: OutboxMemory) {
+    this.memory = memory;
+  }
+
+  get isEmpty(): boolean {
+    return this.segments.length === 0;
+  }
+
+  /** True if everything kept was sent to the present attachment. */
+  get allSent(): boolean {
+    const count = this.segments.length;
+    return this.cursorSegment >= count || (this.cursorSegment === count - 1 && this.cursorOffset === this.segments[count - 1]!.used);
+  }
+
+  /** Encodes a publish as the last record. */
+  append(parts: MessageParts, incarnations: readonly number[], durable: boolean, boot: number, sequence: number): void {
+    const segment = this.room(enqueueLength(parts, incarnations.length));
+    const length = encodeEnqueue(segment.bytes, segment.view, segment.used, parts, incarnations, durable, boot, sequence);
+    this.took(segment, length, sequence);
+  }
+
+  /** Copies an enqueue record as the last one. */
+  appendRecord(bytes: Uint8Array, start: number, length: number, sequence: number): void {
+    const segment = this.room(length);
+    segment.bytes.set(bytes.subarray(start, start + length), segment.used);
+    this.took(segment, length, sequence);
+  }
+
+  /** The records up to `sequence` are confirmed: releases the segments that hold nothing else. */
+  release(sequence: number): void {
+    let free = 0;
+    while (free < this.segments.length && this.segments[free]!.last <= sequence) this.memory.give(this.segments[free++]!);
+    if (free === 0) return;
+    this.segments.splice(0, free);
+    if (this.cursorSegment >= free) this.cursorSegment -= free;
+    else {
+      this.cursorSegment = 0;
+      this.cursorOffset = 0;
+    }
+  }
+
+  /** Sets the cursor to the first record after `confirmed`. */
+  rewind(confirmed: number): void {
+    this.release(confirmed);
+    this.cursorSegment = 0;
+    this.cursorOffset = 0;
+    const first = this.segments[0];
+    if (first === undefined) return;
+    while (first.view.getFloat64(this.cursorOffset + 24, true) <= confirmed)
+      this.cursorOffset += first.view.getUint32(this.cursorOffset, true);
+  }
+
+  /** Gives what is to be sent to `send`, a run of whole records at a time, while `more` says so. */
+  send(more: () => boolean, send: SendRecords): void {
+    while (this.cursorSegment < this.segments.length && more()) {
+      const segment = this.segments[this.cursorSegment]!;
+      const start = this.cursorOffset;
+      const end = segment.used;
+      if (this.cursorSegment < this.segments.length - 1) {
+        this.cursorSegment++;
+        this.cursorOffset = 0;
+      } else {
+        this.cursorOffset = end;
+        if (start === end) return;
+      }
+      if (start < end) send(segment.bytes, segment.view, start, end);
+    }
+  }
+
+  private room(length: number): Segment {
+    const last = this.segments[this.segments.length - 1];
+    if (last !== undefined && last.used + length <= last.bytes.length) return last;
+    const segment = this.memory.take(length);
+    this.segments.push(segment);
+    return segment;
+  }
+
+  private took(segment: Segment, length: number, sequence: number): void {
+    segment.used += length;
+    segment.last = sequence;
+    this.last = sequence;
+    this.memory.bytes += length;
+  }
+}

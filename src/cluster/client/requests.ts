@@ -1,0 +1,186 @@
+import { Refusal, RefusedError } from '../../base/errors.js';
+import type { EnqueueView } from '../../log/record.js';
+import type { DeliverySink, GetRequest, Holder } from '../../model/broker.js';
+import type { GroupServicePort } from '../../model/group-port.js';
+import { refusedError } from './subscription.js';
+
+/** A question to a group's service that is not answered yet. It is asked again at each attachment. */
+interface Request {
+  readonly incarnation: number;
+  /** Since when it waits, by the node's clock. */
+  readonly since: number;
+  ask(port: GroupServicePort, number: number, wiringVersion: number): void;
+  fail(error: Error): void;
+}
+
+class Get implements Request {
+  readonly incarnation: number;
+  readonly since: number;
+  /** Undefined once its channel is gone. */
+  request: GetRequest | undefined;
+  readonly noAck: boolean;
+
+  constructor(incarnation: number, since: number, request: GetRequest) {
+    this.incarnation = incarnation;
+    this.since = since;
+    this.request = request;
+    this.noAck = request.noAck;
+  }
+
+  ask(port: GroupServicePort, number: number, wiringVersion: number): void {
+    port.get(number, this.incarnation, wiringVersion, this.noAck);
+  }
+  fail(error: Error): void {
+    this.request?.failed(error);
+  }
+}
+
+/** What a queue holds at its primary. */
+export interface QueueCount {
+  ready: number;
+  unacknowledged: number;
+  consumers: number;
+}
+
+class Count implements Request {
+  readonly incarnation: number;
+  readonly since: number;
+  readonly resolve: (count: QueueCount) => void;
+  readonly fail: (error: Error) => void;
+
+  constructor(incarnation: number, since: number, resolve: (count: QueueCount) => void, fail: (error: Error) => void) {
+    this.incarnation = incarnation;
+    this.since = since;
+    this.resolve = resolve;
+    this.fail = fail;
+  }
+
+  ask(port: GroupServicePort, number: number, wiringVersion: number): void {
+    port.count(number, this.incarnation, wiringVersion);
+  }
+}
+
+class Purge implements Request {
+  readonly incarnation: number;
+  readonly since: number;
+  readonly resolve: (count: number) => void;
+  readonly fail: (error: Error) => void;
+
+  constructor(incarnation: number, since: number, resolve: (count: number) => void, fail: (error: Error) => void) {
+    this.incarnation = incarnation;
+    this.since = since;
+    this.resolve = resolve;
+    this.fail = fail;
+  }
+
+  ask(port: GroupServicePort, number: number, wiringVersion: number): void {
+    port.purge(number, this.incarnation, wiringVersion);
+  }
+}
+
+/** Gets, counts and purges in flight between one node and one group. Bounded in time: see `expire`. */
+export class Requests {
+  private readonly pending = new Map<number, Request>();
+  private lastNumber = 0;
+
+  get size(): number {
+    return this.pending.size;
+  }
+
+  /** Keeps the request; returns its number, to be asked with. */
+  get(incarnation: number, now: number, request: GetRequest): number {
+    return this.keep(new Get(incarnation, now, request));
+  }
+  count(incarnation: number, now: number, resolve: (count: QueueCount) => void, fail: (error: Error) => void): number {
+    return this.keep(new Count(incarnation, now, resolve, fail));
+  }
+  purge(incarnation: number, now: number, resolve: (count: number) => void, fail: (error: Error) => void): number {
+    return this.keep(new Purge(incarnation, now, resolve, fail));
+  }
+
+  ask(number: number, port: GroupServicePort, wiringVersion: number): void {
+    this.pending.get(number)?.ask(port, number, wiringVersion);
+  }
+
+  askAll(port: GroupServicePort, wiringVersion: number): void {
+    for (const [number, request] of this.pending) request.ask(port, number, wiringVersion);
+  }
+
+  /** The incarnation that request `number` was about; 0 if it is not pending. */
+  incarnationOf(number: number): number {
+    return this.pending.get(number)?.incarnation ?? 0;
+  }
+
+  /** Returns false if nobody waits for the message: it is to be given back unless it was a get without acks. */
+  got(
+    number: number,
+    message: EnqueueView,
+    position: number,
+    redelivered: boolean,
+    remaining: number,
+    holder: Holder,
+  ): boolean {
+    const get = this.take(number);
+    if (!(get instanceof Get)) return false;
+    if (get.request === undefined) return get.noAck;
+    get.request.got(message, position, redelivered, remaining, holder);
+    return true;
+  }
+
+  gotNothing(number: number, refusal: string): void {
+    const get = this.take(number);
+    if (!(get instanceof Get)) return;
+    if (refusal === '') get.request?.empty();
+    else get.fail(refusedError(refusal));
+  }
+
+  counted(number: number, ready: number, unacknowledged: number, consumers: number): void {
+    const count = this.take(number);
+    if (count instanceof Count) count.resolve({ ready, unacknowledged, consumers });
+  }
+
+  purged(number: number, count: number, refusal: string): void {
+    const purge = this.take(number);
+    if (!(purge instanceof Purge)) return;
+    if (refusal === '') purge.resolve(count);
+    else purge.fail(refusedError(refusal));
+  }
+
+  /** The sink's channel is gone: what its gets bring is given back. */
+  forgetSink(sink: DeliverySink): void {
+    for (const request of this.pending.values())
+      if (request instanceof Get && request.request?.sink === sink) request.request = undefined;
+  }
+
+  /** Fails what has waited since before `then`, and whatever is about no primary that answers. */
+  expire(then: number, group: number): void {
+    for (const [number, request] of this.pending) {
+      if (request.since > then) continue;
+      this.pending.delete(number);
+      request.fail(
+        new RefusedError(
+          Refusal.internalError,
+          `the primary of group ${group}, which holds the queue, did not answer in time; see 'understudy status', then try again`,
+        ),
+      );
+    }
+  }
+
+  failAll(error: Error): void {
+    const pending = [...this.pending.values()];
+    this.pending.clear();
+    for (const request of pending) request.fail(error);
+  }
+
+  private keep(request: Request): number {
+    this.lastNumber = (this.lastNumber % 0xffff_ffff) + 1;
+    this.pending.set(this.lastNumber, request);
+    return this.lastNumber;
+  }
+
+  private take(number: number): Request | undefined {
+    const request = this.pending.get(number);
+    if (request !== undefined) this.pending.delete(number);
+    return request;
+  }
+}

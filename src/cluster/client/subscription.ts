@@ -1,0 +1,191 @@
+import { Refusal, RefusedError } from '../../base/errors.js';
+import type { ConsumeRequest, DeliverySink, Holder, Subscription } from '../../model/broker.js';
+import type { GroupServicePort, SubscribeOptions } from '../../model/group-port.js';
+import { Settlement } from './settlement-ring.js';
+
+/** What the holders of messages need from their group's client. */
+export interface HolderClient {
+  settle(kind: Settlement, incarnation: number, position: number): void;
+  /** The service of the present attachment, if there is one. */
+  readonly port: GroupServicePort | undefined;
+  /** The service is to be granted the credit of a new subscription at the end of this turn, after its answer was sent. */
+  opened(subscription: ClusterSubscription): void;
+  /** The subscription ended at this node: no more deliveries are its. */
+  ended(subscription: ClusterSubscription): void;
+}
+
+/** Holds messages of one queue for a client: those got one by one, or those of a subscription. */
+export class QueueHolder implements Holder {
+  readonly client: HolderClient;
+  readonly incarnation: number;
+
+  constructor(client: HolderClient, incarnation: number) {
+    this.client = client;
+    this.incarnation = incarnation;
+  }
+
+  /** The service's number of the subscription; 0 for messages got one by one. */
+  get subscriber(): number {
+    return 0;
+  }
+
+  ack(position: number): void {
+    this.client.settle(Settlement.ack, this.incarnation, position);
+  }
+  requeue(position: number): void {
+    this.client.settle(Settlement.requeue, this.incarnation, position);
+  }
+  reject(position: number): void {
+    this.client.settle(Settlement.reject, this.incarnation, position);
+  }
+  release(position: number): void {
+    this.client.settle(Settlement.release, this.incarnation, position);
+  }
+}
+
+const State = { opening: 0, open: 1, cancelling: 2, ended: 3 } as const;
+type State = (typeof State)[keyof typeof State];
+
+/** One consumer of a queue, at the node that it is connected to. It outlives attachments. */
+export class ClusterSubscription extends QueueHolder implements Subscription {
+  readonly number: number;
+  readonly sink: DeliverySink;
+  readonly cookie: unknown;
+  /** Deliveries still allowed, as counted here: what is on its way when an attachment ends was never delivered. */
+  credit: number;
+  /** Closed: what it held was given back, so it is nobody's to name or give back again. */
+  closed = false;
+  private readonly options: Omit<SubscribeOptions, 'credit'>;
+  private state: State = State.opening;
+  private settleOpen: ((refusal: string) => void) | undefined;
+  private settleCancel: (() => void) | undefined;
+
+  constructor(client: HolderClient, incarnation: number, number: number, request: ConsumeRequest) {
+    super(client, incarnation);
+    this.number = number;
+    this.sink = request.sink;
+    this.cookie = request.cookie;
+    this.credit = request.credit;
+    this.options = {
+      consumerTag: request.consumerTag,
+      noAck: request.noAck,
+      exclusive: request.exclusive,
+      arguments: request.arguments,
+    };
+  }
+
+  override get subscriber(): number {
+    return this.number;
+  }
+  get noAck(): boolean {
+    return this.options.noAck;
+  }
+
+  /** Resolves when the service took it. Its credit follows in a later phase, so that nothing is delivered before. */
+  open(wiringVersion: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.settleOpen = (refusal) => (refusal === '' ? resolve() : reject(refusedError(refusal)));
+      this.subscribe(wiringVersion);
+    });
+  }
+
+  /** Tells the service of the present attachment of this subscription. */
+  subscribe(wiringVersion: number): void {
+    const credit = this.state === State.open ? this.credit : 0;
+    this.client.port?.subscribe(this.number, this.incarnation, wiringVersion, { ...this.options, credit });
+  }
+
+  grant(count: number): void {
+    if (this.state === State.ended) return;
+    this.credit += count;
+    if (this.state === State.open) this.client.port?.grant(this.number, count);
+  }
+
+  cancel(): Promise<void> {
+    if (this.state === State.ended) return Promise.resolve();
+    const port = this.client.port;
+    if (port === undefined) {
+      this.end();
+      return Promise.resolve();
+    }
+    this.state = State.cancelling;
+    return new Promise((resolve) => {
+      this.settleCancel = resolve;
+      port.unsubscribe(this.number);
+    });
+  }
+
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    if (this.state !== State.ended) {
+      this.client.port?.unsubscribe(this.number);
+      this.end();
+    }
+    this.sink.forEachHeld((holder, position) => {
+      if (holder === this) this.requeue(position);
+    });
+  }
+
+  // ---- what the service answers ----
+
+  subscribed(refusal: string): void {
+    if (refusal !== '') {
+      const refused = this.settleOpen;
+      this.settleOpen = undefined;
+      if (refused === undefined) this.cancelledByService(refusal);
+      else {
+        this.end();
+        refused(refusal);
+      }
+      return;
+    }
+    if (this.state !== State.opening) return;
+    this.client.opened(this);
+    const opened = this.settleOpen;
+    this.settleOpen = undefined;
+    opened?.('');
+  }
+
+  /** Grants all credit so far: its client was told that it has its subscription. */
+  grantFirst(): void {
+    if (this.state !== State.opening) return;
+    this.state = State.open;
+    if (this.credit > 0) this.client.port?.grant(this.number, this.credit);
+  }
+
+  unsubscribed(): void {
+    if (this.state === State.cancelling) this.end();
+  }
+
+  cancelledByService(reason: string): void {
+    if (this.state === State.ended) return;
+    if (this.state === State.opening) {
+      this.subscribed(`${Refusal.notFound}: ${reason}`);
+      return;
+    }
+    const wasOpen = this.state === State.open;
+    this.end();
+    if (wasOpen) this.sink.cancelled(this, reason);
+  }
+
+  /** The attachment ended: no delivery of it can come any more, so that a cancellation is complete. */
+  detached(): void {
+    if (this.state === State.cancelling) this.end();
+  }
+
+  private end(): void {
+    this.state = State.ended;
+    this.client.ended(this);
+    this.settleCancel?.();
+    this.settleCancel = undefined;
+  }
+}
+
+/** The error for a refusal as services word it: '<kind>: text'. */
+export function refusedError(refusal: string): RefusedError {
+  const colon = refusal.indexOf(': ');
+  const kind = refusal.slice(0, colon) as Refusal;
+  if (colon > 0 && (Object.values(Refusal) as string[]).includes(kind)) return new RefusedError(kind, refusal.slice(colon + 2));
+  return new RefusedError(Refusal.internalError, refusal);
+}

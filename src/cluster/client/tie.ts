@@ -1,0 +1,99 @@
+/**
+ * An attachment as its client sees it: the way to the service of one primary in one epoch. On the primary's own node the
+ * calls are direct; elsewhere they are frames on the link (remote-tie.ts).
+ */
+import { EnqueueView, MessageParts, RecordFlag } from '../../log/record.js';
+import type { GroupServicePort } from '../../model/group-port.js';
+import type { PublishOutbox } from './publish-outbox.js';
+import { Settlement, type SettlementRing } from './settlement-ring.js';
+
+export interface Tie {
+  /** Every call of this attachment carries it; a newer attachment has a higher one. */
+  readonly number: number;
+  readonly epoch: number;
+  readonly port: GroupServicePort;
+  /** True if publishes and settlements go straight to `port`; false if they are gathered and sent once per turn. */
+  readonly direct: boolean;
+  /** Sends of the outbox what the way takes now. */
+  sendPublishes(outbox: PublishOutbox, wiringVersion: number): void;
+  sendSettlements(settlements: SettlementRing): void;
+}
+
+export class LocalTie implements Tie {
+  readonly number: number;
+  readonly epoch: number;
+  readonly port: GroupServicePort;
+  readonly direct = true;
+
+  constructor(number: number, epoch: number, port: GroupServicePort) {
+    this.number = number;
+    this.epoch = epoch;
+    this.port = port;
+  }
+
+  sendPublishes(outbox: PublishOutbox, wiringVersion: number): void {
+    outbox.send(always, (bytes, view, start, end) => publishRecords(this.port, bytes, view, start, end, wiringVersion));
+  }
+
+  sendSettlements(settlements: SettlementRing): void {
+    while (settlements.sent < settlements.end) {
+      const number = settlements.sent++;
+      settle(this.port, settlements.kind(number), settlements.incarnation(number), settlements.position(number));
+    }
+  }
+}
+
+const always = (): boolean => true;
+
+/** Tells the service what a client said of a message it held. */
+export function settle(port: GroupServicePort, kind: Settlement, incarnation: number, position: number): void {
+  switch (kind) {
+    case Settlement.ack:
+      port.ack(incarnation, position);
+      break;
+    case Settlement.requeue:
+      port.requeue(incarnation, position, true);
+      break;
+    case Settlement.release:
+      port.requeue(incarnation, position, false);
+      break;
+    case Settlement.reject:
+      port.reject(incarnation, position);
+      break;
+  }
+}
+
+const record = new EnqueueView();
+const parts = new MessageParts();
+const incarnations: number[] = [];
+
+/** Publishes the enqueue records in bytes [start, end), in order. They are copied by the service. */
+export function publishRecords(
+  port: GroupServicePort,
+  bytes: Uint8Array,
+  view: DataView,
+  start: number,
+  end: number,
+  wiringVersion: number,
+): void {
+  parts.metaBytes = bytes;
+  parts.headerBytes = bytes;
+  parts.bodyBytes = bytes;
+  for (let at = start; at < end; at += record.length) {
+    record.set(bytes, view, at);
+    parts.persistent = (record.flags & RecordFlag.persistent) !== 0;
+    parts.priority = record.priority;
+    parts.format = record.format;
+    parts.expiresAt = record.expiresAt;
+    parts.metaStart = record.metaStart;
+    parts.metaLength = record.metaLength;
+    parts.headerStart = record.headerStart;
+    parts.headerLength = record.headerLength;
+    parts.bodyStart = record.bodyStart;
+    parts.bodyLength = record.bodyLength;
+    incarnations.length = record.queueCount;
+    for (let i = 0; i < record.queueCount; i++) incarnations[i] = record.incarnation(i);
+    const durable = (record.flags & RecordFlag.durable) !== 0;
+    port.publish(parts, incarnations, durable, record.publisherSequence, wiringVersion);
+  }
+}
