@@ -29,10 +29,16 @@ export interface JournalOwner {
   /** Is the record at `offset` of `chunk` (an enqueue or an open) still needed? */
   isLive(chunk: Chunk, offset: number): boolean;
   /**
-   * The record was copied and the copy is on disk: refer to the copy from now on. False if the record was consumed
-   * meanwhile; the journal then writes its tombstone again after the copy.
+   * The record was copied and the copy is on disk: refer to the copy from now on (retain it there, then release it here).
+   * Both chunks' bytes are resident. False if the record was consumed meanwhile; then the copy is dead, and the journal
+   * keeps the tombstone for as long as any copy is on disk.
    */
   moved(from: Chunk, fromOffset: number, to: Chunk, toOffset: number): boolean;
+  /**
+   * The group's open chunk keeps an old segment from being removed: let go of it (unpin) if it is `chunk`, and begin the next
+   * batch in a new one.
+   */
+  closeChunk(chunk: Chunk): void;
 }
 
 /** The disk side of all groups of a node. One write + fdatasync is in flight while the next gathers. */
@@ -53,6 +59,11 @@ export interface Journal {
    * be acknowledged before recovery (rule 7). `onState` reports changes.
    */
   readonly state: JournalState;
+  /**
+   * May a record of the group with an lsn in [from, to] still be on disk, or come back after a crash? While it may, a void
+   * range must stay in the group's meta (rule 19).
+   */
+  mayHold(group: number, from: Lsn, to: Lsn): boolean;
   onState(listener: (state: JournalState, reason: string) => void): void;
   close(): Promise<void>;
 }
