@@ -1,0 +1,31 @@
+/**
+ * What has a name. Committed wiring has at most one object of a name at a time; while a node joins or recovers, a predecessor
+ * may be seen beside it, in any order. The youngest counts.
+ */
+export class Newest<T extends { readonly position: number }> {
+  current: T | undefined = undefined;
+  private older: T[] | undefined = undefined;
+
+  add(object: T): void {
+    if (this.current === undefined) {
+      this.current = object;
+      return;
+    }
+    this.older ??= [];
+    if (object.position > this.current.position) {
+      this.older.push(this.current);
+      this.current = object;
+    } else this.older.push(object);
+  }
+
+  remove(object: T): void {
+    if (this.current !== object) {
+      this.older = this.older?.filter((other) => other !== object);
+      return;
+    }
+    this.current = undefined;
+    const older = this.older;
+    this.older = undefined;
+    for (const other of older ?? []) this.add(other);
+  }
+}

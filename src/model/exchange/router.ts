@@ -1,0 +1,82 @@
+import type { Arguments } from '../broker.js';
+import { alternateExchange, type QueueObject } from '../wiring/objects.js';
+import type { Reached } from './matcher.js';
+import type { ExchangeTarget, Target } from './target.js';
+
+/** The queues that a message reaches. */
+export interface Routing {
+  /** True if it depends on exchange and routing key alone, until the wiring changes; false if headers were asked for. */
+  readonly keyed: boolean;
+  /** Each once, in no particular order. */
+  readonly queues: readonly QueueObject[];
+}
+
+const noHeaders = (): Arguments => ({});
+
+/**
+ * Walks from exchange to exchange. Each exchange and queue is visited once per message, so bindings may form circles and
+ * a queue that is reached twice gets the message once. An exchange from which nothing leads on sends the message to
+ * its alternate exchange, if it has one.
+ */
+export class Router implements Reached {
+  private stamp = 0;
+  private readonly exchanges: ExchangeTarget[] = [];
+  private queues: QueueObject[] = [];
+  /** The present exchange leads somewhere. */
+  private led = false;
+  private keyed = true;
+  private askHeaders: () => Arguments = noHeaders;
+  private knownHeaders: Arguments | undefined = undefined;
+
+  /**
+   * @param from an exchange that exists.
+   * @param alternate finds an exchange of the same vhost by name.
+   * @param headers is called once at most, and only if an exchange needs it.
+   */
+  route(
+    from: ExchangeTarget,
+    routingKey: string,
+    alternate: (name: string) => ExchangeTarget | undefined,
+    headers: () => Arguments,
+  ): Routing {
+    this.stamp++;
+    this.keyed = true;
+    this.askHeaders = headers;
+    const queues: QueueObject[] = [];
+    this.queues = queues;
+    this.exchanges.length = 0;
+    this.reach(from);
+    for (let i = 0; i < this.exchanges.length; i++) {
+      const { exchange, matcher } = this.exchanges[i]!;
+      this.led = false;
+      matcher?.match(routingKey, this);
+      if (this.led || exchange === undefined) continue;
+      const name = alternateExchange(exchange);
+      const other = name === undefined ? undefined : alternate(name);
+      if (other !== undefined) this.reach(other);
+    }
+    this.askHeaders = noHeaders;
+    this.knownHeaders = undefined;
+    return { keyed: this.keyed, queues };
+  }
+
+  reach(target: Target): void {
+    if (target.kind === 'queue') {
+      const queue = target.queue;
+      if (queue === undefined) return;
+      this.led = true;
+      if (target.stamp !== this.stamp) this.queues.push(queue);
+    } else {
+      if (target.exchange === undefined) return;
+      this.led = true;
+      if (target.stamp !== this.stamp) this.exchanges.push(target);
+    }
+    target.stamp = this.stamp;
+  }
+
+  headers(): Arguments {
+    this.keyed = false;
+    this.knownHeaders ??= this.askHeaders();
+    return this.knownHeaders;
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * The objects of the wiring. Each live one is an enqueue record of the system group whose body is its JSON; the record's
+ * position is the object's identity, a queue's incarnation. Objects never change: to change is to delete and create.
+ * In the JSON, fields are only ever added; a reader passes over fields and kinds that it does not know.
+ */
+import { Refusal, RefusedError } from '../../base/errors.js';
+import type { Lsn } from '../../log/lsn.js';
+import type { Arguments, ConnectionId } from '../broker.js';
+import { argumentsFromJson, argumentsKey, argumentsToJson, type Json } from './arguments.js';
+
+/** Bytes of one object's JSON, at most. */
+export const objectBytesMax: number = 256 * 1024;
+
+export interface VhostObject {
+  readonly kind: 'vhost';
+  /** Identity: the lsn of its declaration. 0 = planned, or one of those that exist without a declaration. */
+  readonly position: Lsn;
+  readonly name: string;
+}
+
+export const ExchangeType = { direct: 'direct', fanout: 'fanout', topic: 'topic', headers: 'headers' } as const;
+export type ExchangeType = (typeof ExchangeType)[keyof typeof ExchangeType];
+
+export interface ExchangeObject {
+  readonly kind: 'exchange';
+  readonly position: Lsn;
+  readonly vhost: string;
+  readonly name: string;
+  readonly type: ExchangeType;
+  readonly durable: boolean;
+  readonly autoDelete: boolean;
+  /** No client may publish to it; only other exchanges lead there. */
+  readonly internal: boolean;
+  readonly arguments: Arguments;
+}
+
+export interface QueueObject {
+  readonly kind: 'queue';
+  /** The queue's incarnation. */
+  readonly position: Lsn;
+  readonly vhost: string;
+  readonly name: string;
+  readonly durable: boolean;
+  /** The connection that it is exclusive to; '' = none. */
+  readonly owner: ConnectionId | '';
+  readonly autoDelete: boolean;
+  readonly arguments: Arguments;
+  /** The group that holds its messages, for as long as it lives. */
+  readonly group: number;
+}
+
+export interface BindingObject {
+  readonly kind: 'binding';
+  readonly position: Lsn;
+  readonly vhost: string;
+  /** Name of the exchange. */
+  readonly source: string;
+  readonly destinationKind: 'queue' | 'exchange';
+  readonly destination: string;
+  readonly routingKey: string;
+  readonly arguments: Arguments;
+  /** Both ends are durable (see `isDurable`): it comes back after all nodes went down. */
+  readonly durable: boolean;
+}
+
+export type WiringObject = VhostObject | ExchangeObject | QueueObject | BindingObject;
+
+/**
+ * Must the object's records be on disk before they count? An exclusive queue never: it lives no longer than its
+ * connection, whatever its `durable` flag says.
+ */
+export function isDurable(object: WiringObject): boolean {
+  switch (object.kind) {
+    case 'vhost':
+      return true;
+    case 'queue':
+      return object.durable && object.owner === '';
+    default:
+      return object.durable;
+  }
+}
+
+/** Tells bindings apart that leave the same exchange (AMQP: same source, destination, key and arguments are one binding). */
+export function bindingKey(binding: {
+  readonly destinationKind: 'queue' | 'exchange';
+  readonly destination: string;
+  readonly routingKey: string;
+  readonly arguments: Arguments;
+}): string {
+  const kind = binding.destinationKind === 'queue' ? 'q' : 'x';
+  return `${kind}${binding.destination}\0${binding.routingKey}\0${argumentsKey(binding.arguments)}`;
+}
+
+/** The exchange named by 'alternate-exchange'; undefined if there is none. */
+export function alternateExchange(exchange: ExchangeObject): string | undefined {
+  const name = exchange.arguments['alternate-exchange'];
+  return typeof name === 'string' ? name : undefined;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/**
+ * The object's body in the wiring log, without its position.
+ * @throws RefusedError (precondition-failed) if it is larger than `objectBytesMax` or its arguments are nested too deep.
+ */
+export function encodeObject(object: WiringObject): Uint8Array {
+  const { position: _, ...fields } = object;
+  const json = 'arguments' in fields ? { ...fields, arguments: argumentsToJson(fields.arguments) } : fields;
+  const bytes = encoder.encode(JSON.stringify({ v: 1, ...json }));
+  if (bytes.length > objectBytesMax) {
+    throw new RefusedError(
+      Refusal.preconditionFailed,
+      `the ${object.kind} with its arguments takes ${bytes.length} bytes, ${objectBytesMax} are allowed; use smaller arguments`,
+    );
+  }
+  return bytes;
+}
+
+/** The object of a body; its position is 0 (the tables set it). Undefined for a kind that this version does not know. */
+export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
+  const json = JSON.parse(decoder.decode(bytes)) as Record<string, Json>;
+  switch (json['kind']) {
+    case 'vhost':
+      return { kind: 'vhost', position: 0, name: String(json['name']) };
+    case 'exchange':
+      return {
+        kind: 'exchange',
+        position: 0,
+        vhost: String(json['vhost']),
+        name: String(json['name']),
+        type: json['type'] as ExchangeType,
+        durable: json['durable'] === true,
+        autoDelete: json['autoDelete'] === true,
+        internal: json['internal'] === true,
+        arguments: argumentsFromJson(json['arguments'] ?? {}),
+      };
+    case 'queue':
+      return {
+        kind: 'queue',
+        position: 0,
+        vhost: String(json['vhost']),
+        name: String(json['name']),
+        durable: json['durable'] === true,
+        owner: String(json['owner'] ?? ''),
+        autoDelete: json['autoDelete'] === true,
+        arguments: argumentsFromJson(json['arguments'] ?? {}),
+        group: Number(json['group']),
+      };
+    case 'binding':
+      return {
+        kind: 'binding',
+        position: 0,
+        vhost: String(json['vhost']),
+        source: String(json['source']),
+        destinationKind: json['destinationKind'] === 'exchange' ? 'exchange' : 'queue',
+        destination: String(json['destination']),
+        routingKey: String(json['routingKey']),
+        arguments: argumentsFromJson(json['arguments'] ?? {}),
+        durable: json['durable'] === true,
+      };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,274 @@
+/**
+ * A node's committed view of the wiring: what exists, by name, by position, by group and by owner, and where messages go.
+ *
+ * It is told of objects that appear and go, in the order of the log or, while the node recovers or joins, in any order:
+ * what it answers depends only on the set of live objects. A binding whose queue or exchange is not there leads nowhere
+ * until it is.
+ */
+import { Refusal, RefusedError } from '../../base/errors.js';
+import type { Lsn } from '../../log/lsn.js';
+import type { Arguments, ConnectionId } from '../broker.js';
+import { Router, type Routing } from '../exchange/router.js';
+import type { ExchangeTarget, QueueTarget } from '../exchange/target.js';
+import { GroupQueues, type QueueChange } from './group-queues.js';
+import type { BindingObject, ExchangeObject, QueueObject, VhostObject, WiringObject } from './objects.js';
+import { defaultVhost, VhostNames } from './vhost-names.js';
+
+/** Hears of queues right after the tables have changed. */
+export interface QueueObserver {
+  queueAppeared(queue: QueueObject): void;
+  queueGone(queue: QueueObject): void;
+}
+
+export class WiringTables {
+  private readonly vhosts = new Map<string, VhostNames>([[defaultVhost, new VhostNames(defaultVhost)]]);
+  private readonly live = new Map<Lsn, WiringObject>();
+  private readonly groups = new Map<number, GroupQueues>();
+  private readonly changedGroups = new Set<GroupQueues>();
+  private readonly owned = new Map<ConnectionId, Map<Lsn, QueueObject>>();
+  private readonly observers = new Set<QueueObserver>();
+  private readonly router = new Router();
+  private readonly counts = { vhost: 0, exchange: 0, queue: 0, binding: 0 };
+  private appliedVersion: Lsn = 0;
+  private routes = 0;
+
+  /** The lsn of the last wiring event applied. */
+  get version(): Lsn {
+    return this.appliedVersion;
+  }
+
+  /** Changes with everything that may change a route. */
+  get routingVersion(): number {
+    return this.routes;
+  }
+
+  /** Number of live declared objects of a kind. */
+  count(kind: WiringObject['kind']): number {
+    return this.counts[kind];
+  }
+
+  /** An object has appeared. Its own `position` does not matter. Known positions are passed over. */
+  appeared(position: Lsn, object: WiringObject): void {
+    if (this.live.has(position)) return;
+    const placed = object.position === position ? object : { ...object, position };
+    this.live.set(position, placed);
+    this.counts[placed.kind]++;
+    this.routes++;
+    switch (placed.kind) {
+      case 'vhost':
+        this.vhost(placed.name).declarations.add(placed);
+        break;
+      case 'exchange':
+        this.vhost(placed.vhost).exchange(placed.name).add(placed);
+        break;
+      case 'queue':
+        this.queueAppeared(placed);
+        break;
+      case 'binding':
+        this.bindingAppeared(placed);
+        break;
+    }
+  }
+
+  /** The object at `position` is gone. Unknown positions are passed over: nothing appears after it is gone. */
+  gone(position: Lsn): void {
+    const object = this.live.get(position);
+    if (object === undefined) return;
+    this.live.delete(position);
+    this.counts[object.kind]--;
+    this.routes++;
+    switch (object.kind) {
+      case 'vhost':
+        this.vhostGone(object);
+        break;
+      case 'exchange':
+        this.exchangeGone(object);
+        break;
+      case 'queue':
+        this.queueGone(object);
+        break;
+      case 'binding':
+        this.bindingGone(object);
+        break;
+    }
+  }
+
+  /** All events up to `version` have been applied. To be called after each batch. */
+  applied(version: Lsn): void {
+    this.appliedVersion = version;
+    for (const group of this.changedGroups) group.stamp(version);
+    this.changedGroups.clear();
+  }
+
+  observe(observer: QueueObserver): { close(): void } {
+    this.observers.add(observer);
+    return { close: () => this.observers.delete(observer) };
+  }
+
+  hasVhost(name: string): boolean {
+    return this.vhosts.get(name)?.exists === true;
+  }
+
+  /** The live object declared at `position`. */
+  at(position: Lsn): WiringObject | undefined {
+    return this.live.get(position);
+  }
+
+  /** All live declared objects, in no particular order. */
+  objects(): IterableIterator<WiringObject> {
+    return this.live.values();
+  }
+
+  queue(vhost: string, name: string): QueueObject | undefined {
+    return this.queueTarget(vhost, name)?.queue;
+  }
+
+  queueAt(incarnation: Lsn): QueueObject | undefined {
+    const object = this.live.get(incarnation);
+    return object?.kind === 'queue' ? object : undefined;
+  }
+
+  /** The predeclared ones too, at position 0. */
+  exchange(vhost: string, name: string): ExchangeObject | undefined {
+    return this.exchangeTarget(vhost, name)?.exchange;
+  }
+
+  /** A queue's name with the bindings that lead to it. */
+  queueTarget(vhost: string, name: string): QueueTarget | undefined {
+    return this.vhosts.get(vhost)?.queues.get(name);
+  }
+
+  /** An exchange's name with the bindings that lead to it and leave it. */
+  exchangeTarget(vhost: string, name: string): ExchangeTarget | undefined {
+    return this.vhosts.get(vhost)?.exchanges.get(name);
+  }
+
+  /** Queues that are exclusive to a connection. */
+  queuesOwnedBy(connection: ConnectionId): Iterable<QueueObject> {
+    return this.owned.get(connection)?.values() ?? [];
+  }
+
+  /** Connections that have exclusive queues. */
+  owners(): Iterable<ConnectionId> {
+    return this.owned.keys();
+  }
+
+  /** Queues whose messages the group holds. */
+  queuesOfGroup(group: number): Iterable<QueueObject> {
+    return this.groups.get(group)?.queues.values() ?? [];
+  }
+
+  /**
+   * The group's queues that have come or gone after wiring version `version`, oldest first; undefined if not all of them are
+   * remembered: then compare with `queuesOfGroup`. While a node recovers or joins, changes are noted later than their
+   * own version, never earlier.
+   */
+  queueChanges(group: number, version: Lsn): readonly QueueChange[] | undefined {
+    const queues = this.groups.get(group);
+    return queues === undefined ? [] : queues.since(version);
+  }
+
+  /**
+   * The queues for a message.
+   * @param headers the message's headers; called once at most, and only if an exchange needs them.
+   * @throws RefusedError not-found if there is no such exchange, access-refused if it is internal.
+   */
+  route(vhost: string, exchange: string, routingKey: string, headers: () => Arguments): Routing {
+    const names = this.vhosts.get(vhost);
+    const from = names?.exchanges.get(exchange);
+    if (names === undefined || from?.exchange === undefined) {
+      throw new RefusedError(Refusal.notFound, `no exchange '${exchange}' in vhost '${vhost}'`);
+    }
+    if (from.exchange.internal) {
+      throw new RefusedError(
+        Refusal.accessRefused,
+        `cannot publish to internal exchange '${exchange}' in vhost '${vhost}'`,
+      );
+    }
+    return this.router.route(from, routingKey, (name) => names.exchanges.get(name), headers);
+  }
+
+  private vhost(name: string): VhostNames {
+    let names = this.vhosts.get(name);
+    if (names === undefined) {
+      names = new VhostNames(name);
+      this.vhosts.set(name, names);
+    }
+    return names;
+  }
+
+  private tidy(names: VhostNames): void {
+    if (names.unused) this.vhosts.delete(names.name);
+  }
+
+  private vhostGone(vhost: VhostObject): void {
+    const names = this.vhost(vhost.name);
+    names.declarations.delete(vhost);
+    this.tidy(names);
+  }
+
+  private exchangeGone(exchange: ExchangeObject): void {
+    const names = this.vhost(exchange.vhost);
+    const target = names.exchange(exchange.name);
+    target.remove(exchange);
+    names.tidy(target);
+    this.tidy(names);
+  }
+
+  private group(id: number): GroupQueues {
+    let group = this.groups.get(id);
+    if (group === undefined) {
+      group = new GroupQueues();
+      this.groups.set(id, group);
+    }
+    this.changedGroups.add(group);
+    return group;
+  }
+
+  private queueAppeared(queue: QueueObject): void {
+    this.vhost(queue.vhost).queue(queue.name).add(queue);
+    this.group(queue.group).appeared(queue);
+    if (queue.owner !== '') {
+      let owned = this.owned.get(queue.owner);
+      if (owned === undefined) {
+        owned = new Map();
+        this.owned.set(queue.owner, owned);
+      }
+      owned.set(queue.position, queue);
+    }
+    for (const observer of this.observers) observer.queueAppeared(queue);
+  }
+
+  private queueGone(queue: QueueObject): void {
+    const names = this.vhost(queue.vhost);
+    const target = names.queue(queue.name);
+    target.remove(queue);
+    names.tidy(target);
+    this.tidy(names);
+    this.group(queue.group).gone(queue);
+    const owned = this.owned.get(queue.owner);
+    owned?.delete(queue.position);
+    if (owned?.size === 0) this.owned.delete(queue.owner);
+    for (const observer of this.observers) observer.queueGone(queue);
+  }
+
+  private bindingAppeared(binding: BindingObject): void {
+    const names = this.vhost(binding.vhost);
+    const target =
+      binding.destinationKind === 'queue' ? names.queue(binding.destination) : names.exchange(binding.destination);
+    target.addInbound(binding);
+    names.exchange(binding.source).bind(binding, target);
+  }
+
+  private bindingGone(binding: BindingObject): void {
+    const names = this.vhost(binding.vhost);
+    const source = names.exchange(binding.source);
+    const target = source.unbind(binding);
+    if (target !== undefined) {
+      target.removeInbound(binding);
+      names.tidy(target);
+    }
+    names.tidy(source);
+    this.tidy(names);
+  }
+}
