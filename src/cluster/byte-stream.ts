@@ -1,6 +1,9 @@
 /** A connected, ordered, reliable byte stream between two nodes. Production: TCP; simulator: simulated. */
 export interface ByteStream {
-  /** The bytes are copied or consumed before the call returns; true if more may follow at once, false to wait for `onDrain`. */
+  /**
+   * True if more may follow at once, false to wait for `onDrain`. The bytes must not be changed before `pendingBytes` is 0:
+   * a stream may keep what it could not hand to the network at once.
+   */
   write(bytes: Uint8Array): boolean;
   /** Bytes written and not yet handed to the network. */
   readonly pendingBytes: number;

@@ -52,7 +52,7 @@ export interface Coordinator {
   swap(changes: readonly Change[]): Promise<SwapResult>;
   /**
    * Reports each changed entry (deleted: version 0, value ''), in order, at least the newest state of each key;
-   * intermediate states may be left out. Reports nothing from before the call.
+   * intermediate states may be left out. Reports nothing from before the call, save what this broker had not seen yet.
    */
   watch(prefix: string, changed: (entries: Entry[]) => void): { close(): void };
   readonly leases: CoordinatorLeases | null;

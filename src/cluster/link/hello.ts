@@ -1,0 +1,79 @@
+/** The first frame in each direction: who is there. JSON, so that fields can be added; unknown ones are ignored. */
+
+export const protocolVersionMin = 1;
+export const protocolVersionMax = 1;
+
+export interface Hello {
+  cluster: string;
+  /** The range of protocol versions this node speaks; a link speaks the highest that both do. */
+  versionMin: number;
+  versionMax: number;
+  node: string;
+  /** Identity of the node's journal. */
+  store: string;
+  boot: number;
+  ordinal: number;
+  /** HOST:PORT for links, AMQP clients and HTTP; '' if there is none. */
+  address: string;
+  amqp: string;
+  http: string;
+  /** Reserved for proving a shared secret (HMAC of the other's challenge); both '' today. */
+  challenge: string;
+  proof: string;
+}
+
+/** What a node says of itself; the rest of its hello is the same for all. */
+export type LinkIdentity = Omit<Hello, 'versionMin' | 'versionMax' | 'challenge' | 'proof'>;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export function encodeHello(identity: LinkIdentity): Uint8Array {
+  const hello: Hello = {
+    ...identity,
+    versionMin: protocolVersionMin,
+    versionMax: protocolVersionMax,
+    challenge: '',
+    proof: '',
+  };
+  return encoder.encode(JSON.stringify(hello));
+}
+
+/** Returns null if the bytes are no hello. */
+export function decodeHello(bytes: Uint8Array): Hello | null {
+  let value: Partial<Record<keyof Hello, unknown>>;
+  try {
+    value = JSON.parse(decoder.decode(bytes)) as typeof value;
+  } catch {
+    return null;
+  }
+  if (typeof value !== 'object' || value === null) return null;
+  const numbers = [value.versionMin, value.versionMax, value.boot, value.ordinal];
+  const texts = [value.cluster, value.node, value.store, value.address, value.amqp, value.http];
+  if (!numbers.every(Number.isSafeInteger) || !texts.every((text) => typeof text === 'string')) return null;
+  return { challenge: '', proof: '', ...value } as Hello;
+}
+
+export function encodeText(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+export function decodeText(bytes: Uint8Array): string {
+  return decoder.decode(bytes);
+}
+
+/** Why the two cannot talk, whatever else is known of them; '' if they can. */
+export function judgeHello(own: LinkIdentity, peer: Hello): string {
+  if (peer.cluster !== own.cluster) {
+    return `${peer.node} belongs to cluster ${peer.cluster}, ${own.node} to cluster ${own.cluster}`;
+  }
+  if (peer.node === own.node) return `both ends are called ${own.node}; names must differ within a cluster`;
+  if (peer.versionMin > protocolVersionMax || peer.versionMax < protocolVersionMin) {
+    return `${peer.node} speaks link protocol ${peer.versionMin} to ${peer.versionMax}, ${own.node} ${protocolVersionMin} to ${protocolVersionMax}`;
+  }
+  return '';
+}
+
+export function commonVersion(peer: Hello): number {
+  return Math.min(protocolVersionMax, peer.versionMax);
+}
