@@ -1,0 +1,11 @@
+/** Writes the generated part of the AMQP 0-9-1 codec. Run from the repository's root: `npm run codegen`. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { generate, generatedFolder } from './generate.js';
+
+const root = process.cwd();
+mkdirSync(join(root, generatedFolder), { recursive: true });
+for (const [name, text] of generate(root)) {
+  writeFileSync(join(root, generatedFolder, name), text);
+  console.log(join(generatedFolder, name));
+}
