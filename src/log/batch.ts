@@ -7,7 +7,8 @@
  *  24 f64 previous lsn (the log's end before this batch; tells epoch and number)   32 f64 first lsn
  *  40 records
  *
- * Within a batch the lsns are consecutive. Copies (compaction, backfill) carry records of any lsn and no place in the log.
+ * Within a batch the lsns are consecutive. Copies (compaction, backfill) carry records of any lsn and no place in the log; their
+ * "previous" and "first" lsn are the commit point as of which the records were there (see RecoveryVisitor).
  */
 export const batchMagic = 0x3142_4455; // "UDB1"
 export const batchHeaderBytes = 40;

@@ -9,7 +9,10 @@ export interface GroupMeta {
   epoch: number;
   /** Set while a set difference is under way (rule 9). */
   joining: boolean;
-  /** Ranges [from, to] of lsns that were cut from the log and are void for ever (rule 19). */
+  /**
+   * Ranges [from, to] of lsns that were cut from the log and are void for ever (rule 19): records of log batches in them are
+   * ignored by recovery and never carried forward by compaction. Copy batches are not touched: a copy is of something committed.
+   */
   voids: [Lsn, Lsn][];
   /** Last committed sequence per publisher boot (rules 14, 19). */
   publishers: [boot: number, sequence: number][];
@@ -70,12 +73,17 @@ export interface Journal {
 
 export type JournalState = 'ok' | 'full' | 'failed';
 
-/** Receives what a journal held at start. Order means nothing: a dequeue kills its message wherever its copies lie. */
+/**
+ * Receives what a journal held at start. The order of records means nothing. Each enqueue has an `asOf`: its own lsn in a log
+ * batch; in a copy batch the `first` of the batch header, the commit point at which the message was still there. A dequeue with
+ * lsn d removes a message unless a copy of it has asOf >= d: such a copy says that the dequeue was never committed.
+ * (A dequeue always comes after its message's lsn.)
+ */
 export interface RecoveryVisitor {
   /** Called for every group found, before any of its records. The last meta written. */
   meta(group: number, meta: GroupMeta): void;
-  /** A valid durable record at `offset` of `chunk` (bytes resident during the call). Records in void ranges are left out. */
-  record(group: number, chunk: Chunk, offset: number, lsn: Lsn): void;
+  /** A valid durable record at `offset` of `chunk` (bytes resident during the call). Log records in void ranges are left out. */
+  record(group: number, chunk: Chunk, offset: number, lsn: Lsn, asOf: Lsn): void;
   /** After the last record of all groups. */
   done(): void;
 }
