@@ -169,15 +169,15 @@ export class GroupLog {
     return { chunk, offset };
   }
 
-  /** Drops all batches after `lsn` (rule 6: the new primary's log wins). Returns whether there were any. */
-  truncateAfter(lsn: Lsn): boolean {
-    let cut = false;
+  /** Drops all batches after `lsn` (rule 6: the new primary's log wins). Returns the lsn ranges that were cut, descending. */
+  truncateAfter(lsn: Lsn): [Lsn, Lsn][] {
+    const cut: [Lsn, Lsn][] = [];
     while (this.batches.length > this.head && this.batches[this.batches.length - 1]!.last > lsn) {
       const batch = this.batches.pop()!;
       this.tailBytes -= batch.byteLength;
       this.chunks.unpin(batch.chunk);
       this.end = batch.previous;
-      cut = true;
+      cut.push([batch.first, batch.last]);
     }
     return cut;
   }
@@ -354,4 +354,9 @@ export function encodeCopyBatch(group: number, records: readonly Uint8Array[], l
 /** The epoch of the log's last event: what a follower and a primary compare first. */
 export function lastEpoch(log: GroupLog): number {
   return epochOf(log.end);
+}
+
+/** A batch that was sealed to stay in memory gets its checksum when it leaves after all. */
+export function ensureChecksum(batch: Batch): void {
+  if (batch.chunk.view!.getUint32(batch.start + 8, true) === 0) writeChecksum(batch.chunk, batch.start, batch.end);
 }

@@ -22,9 +22,9 @@ export class SyncCounter {
     this.head = 0;
   }
 
-  /** A batch was added to the log, and is on its way to the disk if it is durable. */
-  added(batch: Batch): void {
-    if (batch.durable) {
+  /** A batch was added to the log; `toDisk`: and is on its way to the disk. */
+  added(batch: Batch, toDisk: boolean): void {
+    if (toDisk) {
       this.lasts.push(batch.last);
       this.befores.push(batch.previous);
     } else if (this.head === this.lasts.length) {
@@ -55,6 +55,6 @@ export class SyncCounter {
       this.befores.pop();
     }
     this.end = lsn;
-    if (this.head === this.lasts.length || this.value > lsn) this.value = Math.min(lsn, this.head === this.lasts.length ? lsn : this.value);
+    if (this.head === this.lasts.length || this.value > lsn) this.value = lsn;
   }
 }

@@ -1,0 +1,68 @@
+/** What the replication of every group of a node shares. */
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import type { Random } from '../../base/random.js';
+import type { Rules } from '../../base/rules.js';
+import type { Turn } from '../../base/turn.js';
+import type { Chunks } from '../../log/chunk.js';
+import type { Journal } from '../../log/journal.js';
+import type { LinkOutput, UnconfirmedKeeper } from '../client/ports.js';
+import type { ClusterMap } from '../cluster-map.js';
+import type { GroupState } from '../../model/group-state.js';
+import type { Liveness } from '../liveness/liveness.js';
+import type { Replica } from '../map.js';
+import type { GroupReplica } from './group-replica.js';
+
+export interface ReplicationLimits {
+  /**
+   * A backup is taken out of the in-sync set when its promise to us would end in less than this (so that the set is without
+   * it before our lease ends), or when it makes no progress for `slowMs`.
+   */
+  shrinkAtLeftMs: number;
+  /** Time a sole primary may act on one reading of its record. */
+  leaseMs: number;
+  slowMs: number;
+  /** Bytes of a group's log kept for followers that are behind; a joiner that needs more starts again. */
+  tailBytesMax: number;
+  /** Commits wait at most so long for a joiner that has caught up and is about to be admitted. */
+  admitWaitMs: number;
+  /** A lost replica's place is given to another node after this. */
+  reReplicateAfterMs: number;
+  /** Bytes of one backfill frame, and positions of one slice. */
+  backfillBytes: number;
+  backfillPositions: number;
+}
+
+export const defaultReplicationLimits: ReplicationLimits = {
+  shrinkAtLeftMs: 900,
+  leaseMs: 2000,
+  slowMs: 5000,
+  tailBytesMax: 64 * 1024 * 1024,
+  admitWaitMs: 1000,
+  reReplicateAfterMs: 600_000,
+  backfillBytes: 256 * 1024,
+  backfillPositions: 2048,
+};
+
+export interface ReplicationContext {
+  readonly self: Replica;
+  /** A journal without damage: this boot may be elected although it was restarted (rule 12). */
+  readonly journalIntact: boolean;
+  readonly clock: Clock;
+  readonly turn: Turn;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly rules: Rules;
+  readonly journal: Journal;
+  readonly chunks: Chunks;
+  readonly map: ClusterMap;
+  readonly liveness: Liveness;
+  readonly limits: ReplicationLimits;
+  readonly keeper: UnconfirmedKeeper;
+  /** An empty state for a group that this node did not have. */
+  newState(group: number): GroupState;
+  /** This node has begun to lead a group: its wiring is brought up to date before anybody attaches. */
+  leading(replica: GroupReplica): void;
+  /** The link to a node, in that boot, if it is up. */
+  link(node: string, boot: number): LinkOutput | undefined;
+}

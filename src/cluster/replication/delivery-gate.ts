@@ -1,0 +1,53 @@
+/**
+ * Rule 13: a new primary delivers nothing until every live node has attached and named what its clients hold. A node is
+ * waited for at most as long as its lease: after that, or when it is proven dead, what its clients held may be given again.
+ */
+import type { Clock } from '../../base/clock.js';
+import type { Rules } from '../../base/rules.js';
+import type { ClusterMap } from '../cluster-map.js';
+import type { Liveness } from '../liveness/liveness.js';
+import { MemberState } from '../map.js';
+
+export interface GateContext {
+  readonly clock: Clock;
+  readonly rules: Rules;
+  readonly map: ClusterMap;
+  readonly liveness: Liveness;
+  readonly limits: { readonly leaseMs: number };
+  readonly self: { readonly node: string };
+}
+
+export class DeliveryGate {
+  isOpen = false;
+  private readonly attached: Map<string, number> = new Map();
+  private readonly context: GateContext;
+  private readonly opened: () => void;
+  private readonly deadline: number;
+
+  constructor(context: GateContext, opened: () => void) {
+    this.context = context;
+    this.opened = opened;
+    // The old primary's promises to other nodes ended with it at the latest; a quarter more for clocks that drift.
+    this.deadline = context.clock.now() + context.limits.leaseMs * 1.25;
+  }
+
+  /** The node has attached and named what it holds. */
+  nodeAttached(node: string, boot: number): void {
+    this.attached.set(node, boot);
+    this.check();
+  }
+
+  /** Opens if nobody needs to be waited for any more. To be called when that may have changed. */
+  check(): void {
+    if (this.isOpen) return;
+    const { map, liveness, clock, rules } = this.context;
+    if (rules.waitReattach && clock.now() < this.deadline) {
+      for (const { value: member } of map.members.values()) {
+        if (member.state === MemberState.left || this.attached.get(member.node) === member.boot) continue;
+        if (member.node === this.context.self.node || !liveness.mayDepose(member.node, member.boot)) return;
+      }
+    }
+    this.isOpen = true;
+    this.opened();
+  }
+}

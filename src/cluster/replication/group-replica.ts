@@ -1,0 +1,299 @@
+/**
+ * This node's part in one group: state, log, disk, and the role it has now, primary, backup or none. It owns what
+ * outlives a change of roles; the roles own what does not.
+ *
+ * It is the group's JournalOwner: what it must remember besides records is in `meta()`.
+ */
+import type { Logger } from '../../base/logger.js';
+import type { Chunk } from '../../log/chunk.js';
+import { type Batch, encodeCopyBatch, forEachRecord, GroupLog } from '../../log/group-log.js';
+import type { GroupMeta, JournalOwner } from '../../log/journal.js';
+import type { Lsn } from '../../log/lsn.js';
+import { encodeDequeue, encodeDrop, encodeOpen, dequeueLengthMax, dequeuePositionsMax, RecordKind, type ReplicaOptions, setLsn } from '../../log/record.js';
+import { SyncCounter } from '../../log/sync-counter.js';
+import { GroupState } from '../../model/group-state.js';
+import { parseBatch } from '../../log/group-log.js';
+import { batchHeaderBytes } from '../../log/batch.js';
+import { type GroupRecord, isLocalGroup, sameReplica, type Versioned } from '../map.js';
+import { Backup } from './backup.js';
+import type { ReplicationContext } from './context.js';
+import { Primary } from './primary.js';
+
+/** What a node's replication wants to know of its groups. */
+export interface RoleListener {
+  /** The role, the epoch or the primary changed. */
+  roleChanged(replica: GroupReplica): void;
+}
+
+export class GroupReplica implements JournalOwner {
+  readonly group: number;
+  readonly context: ReplicationContext;
+  readonly state: GroupState;
+  readonly log: GroupLog;
+  readonly disk: SyncCounter = new SyncCounter();
+  readonly logger: Logger;
+  /** False for the local group: it lives in memory. */
+  readonly journaled: boolean;
+  /** The newest record known. */
+  record: Versioned<GroupRecord> | undefined;
+  /** Highest epoch we acted in (rule 2). */
+  epoch = 0;
+  /** A set difference has begun and is not finished: no log matching, not electable, acks do not count (rule 9). */
+  joining = false;
+  /** Our log's end may differ from the cluster's in a way that batches do not show: we were deposed, or restarted. */
+  mustJoin: boolean;
+  primary: Primary | undefined;
+  backup: Backup | undefined;
+  private voids: [Lsn, Lsn][] = [];
+  private readonly listener: RoleListener;
+
+  constructor(group: number, context: ReplicationContext, state: GroupState, meta: GroupMeta | undefined, listener: RoleListener) {
+    this.group = group;
+    this.context = context;
+    this.state = state;
+    this.listener = listener;
+    this.logger = context.logger.child({ group });
+    this.log = new GroupLog(group, context.chunks);
+    this.journaled = !isLocalGroup(group);
+    // What was recovered has no batches any more that could be matched: whoever restarts joins, unless it is elected.
+    this.mustJoin = meta !== undefined;
+    if (meta !== undefined) {
+      this.epoch = meta.epoch;
+      this.joining = meta.joining;
+      this.voids = meta.voids;
+    }
+    this.log.resetTo(state.applied);
+    this.disk.reset(state.applied);
+    if (this.journaled) context.journal.register(this);
+  }
+
+  /** Applies one committed record. */
+  readonly apply = (chunk: Chunk, offset: number): void => {
+    this.state.apply(chunk, offset);
+  };
+
+  /** What a joiner inserts or a primary sends needs the place of records by their chunk. */
+  serviceOptions(primary: Primary): ConstructorParameters<typeof import('../../model/group-service/group-service.js').GroupService>[0] {
+    const { clock, logger, random, chunks, rules, turn } = this.context;
+    return { group: this.group, epoch: primary.epoch, state: this.state, appender: primary, clock, logger, random, chunks, rules, turn };
+  }
+
+  // ---- journal ----
+
+  durable(lsn: Lsn): void {
+    if (!this.disk.durable(lsn)) return;
+    this.primary?.advance();
+    this.backup?.diskAdvanced();
+  }
+
+  meta(): GroupMeta {
+    return {
+      record: this.record === undefined ? '' : JSON.stringify(this.record),
+      epoch: this.epoch,
+      joining: this.joining,
+      voids: this.voids,
+      publishers: this.context.rules.publishersKept ? this.state.publisherList() : [],
+      wiringVersion: this.state.wiringVersion,
+      applied: this.log.committed,
+    };
+  }
+
+  isLive(chunk: Chunk, offset: number): boolean {
+    return this.state.isLive(chunk, offset);
+  }
+
+  moved(from: Chunk, fromOffset: number, to: Chunk, toOffset: number): boolean {
+    return this.state.moved(from, fromOffset, to, toOffset);
+  }
+
+  saveMeta(done: () => void): void {
+    this.context.journal.saveMeta(this, done);
+  }
+
+  /** A batch was added to the log: to the disk with it if it must go there. */
+  journalBatch(batch: Batch): void {
+    const toDisk = batch.durable && this.journaled;
+    this.disk.added(batch, toDisk);
+    if (toDisk) this.context.journal.append(this, batch.chunk, batch.start, batch.end, batch.last);
+  }
+
+  // ---- roles ----
+
+  /** The record changed, or is known for the first time. */
+  recordChanged(record: Versioned<GroupRecord>): void {
+    if (this.record !== undefined && record.version <= this.record.version) return;
+    this.record = record;
+    const { value } = record;
+    if (value.epoch < this.epoch && this.context.rules.noLowerEpoch) return;
+    const self = this.context.self;
+    if (sameReplica(value.primary, self)) {
+      if (this.primary?.epoch === value.epoch) this.primary.recordChanged(record);
+      else this.lead(record);
+    } else if (value.replicas.includes(self.node) || value.inSync.some((member) => sameReplica(member, self))) {
+      this.followRecord(value);
+    } else {
+      this.retire();
+    }
+  }
+
+  /** True if the record names another primary or epoch than our role as primary. */
+  isDeposedBy(record: Versioned<GroupRecord>): boolean {
+    const primary = this.primary;
+    if (primary === undefined) return true;
+    if (record.value.epoch === primary.epoch && sameReplica(record.value.primary, this.context.self)) return false;
+    this.recordChanged(record);
+    return true;
+  }
+
+  private lead(record: Versioned<GroupRecord>): void {
+    this.depose(record.value.epoch);
+    this.backup?.close();
+    this.backup = undefined;
+    this.epoch = record.value.epoch;
+    this.mustJoin = false;
+    this.joining = false;
+    this.logger.info('primary', { epoch: this.epoch, inSync: record.value.inSync.map((member) => member.node) });
+    this.primary = new Primary(this, record);
+    this.listener.roleChanged(this);
+    this.primary?.start();
+  }
+
+  private followRecord(value: GroupRecord): void {
+    if (this.backup !== undefined && this.backup.epoch === value.epoch && sameReplica(this.backup.primary, value.primary)) return;
+    this.depose(value.epoch);
+    this.backup?.close();
+    this.backup = new Backup(this, value.epoch, value.primary);
+    this.listener.roleChanged(this);
+  }
+
+  private retire(): void {
+    const had = this.primary !== undefined || this.backup !== undefined;
+    this.depose(this.record!.value.epoch);
+    this.backup?.close();
+    this.backup = undefined;
+    if (had) {
+      this.mustJoin = true;
+      this.listener.roleChanged(this);
+    }
+  }
+
+  /** The node stops. */
+  close(): void {
+    this.primary?.close();
+    this.backup?.close();
+    this.log.close();
+  }
+
+  /** No longer primary: what did not commit is given back to our own clients, and void in our log (rule 6). */
+  private depose(epoch: number): void {
+    const primary = this.primary;
+    if (primary === undefined) return;
+    const drained = primary.paused && !this.log.hasOpenBatch && this.log.committed === this.log.end;
+    primary.close();
+    const open = this.log.seal(false);
+    if (open !== undefined) this.disk.added(open, false);
+    this.keepPublishes();
+    this.primary = undefined;
+    this.logger.info('deposed', { epoch: primary.epoch, by: epoch });
+    if (drained) return;
+    this.cut(this.log.committed);
+    this.mustJoin = true;
+  }
+
+  private keepPublishes(): void {
+    const { keeper, self } = this.context;
+    for (let number = this.log.numberAfter(this.log.committed); number < this.log.endNumber; number++)
+      forEachRecord(this.log.batch(number)!, (chunk, offset) => {
+        const view = chunk.view!;
+        if (chunk.bytes![offset + 4] === RecordKind.enqueue && view.getUint32(offset + 16, true) === self.boot)
+          keeper.keepPublish(this.group, chunk.bytes!, view, offset);
+      });
+  }
+
+  /** Cuts the log after `lsn`; what was journaled there is void for ever (rules 6, 19). */
+  cut(lsn: Lsn): void {
+    const ranges = this.log.truncateAfter(lsn);
+    if (ranges.length === 0) return;
+    this.disk.truncateAfter(lsn);
+    this.addVoids(ranges);
+  }
+
+  private addVoids(ranges: readonly [Lsn, Lsn][]): void {
+    const voids = [...this.voids];
+    for (const [first, last] of [...ranges].reverse()) {
+      const before = voids[voids.length - 1];
+      if (before !== undefined && before[1] + 1 === first) voids[voids.length - 1] = [before[0], last];
+      else voids.push([first, last]);
+    }
+    this.voids = voids;
+    if (this.journaled) this.saveMeta(() => {});
+  }
+
+  // ---- joining: what a Joiner does to us ----
+
+  /**
+   * Before the first change: the mark. `base` is at or after the end of all older epochs in the primary's log, so the batches
+   * that follow are of this epoch only:
+   * - what our tail has of this epoch is right, as far as it goes; what it has of older ones beyond what we know committed is
+   *   void, and comes again as copies if it was committed after all;
+   * - messages that recovery found between base and this epoch's beginning were cut by somebody: they are dropped.
+   */
+  beginJoin(base: Lsn, epochBegin: Lsn, publishers: [number, number][], wiringVersion: number): void {
+    this.joining = true;
+    if (this.log.committed >= epochBegin) this.log.commitTo(base, this.apply);
+    const cut = this.log.truncateAfter(this.log.committed);
+    this.addVoids(cut.filter(([first]) => first <= epochBegin));
+    this.log.resetTo(base);
+    this.disk.reset(base);
+    this.state.beginJoin(base, publishers, wiringVersion);
+    for (const [incarnation] of this.state.queueList()) {
+      const stale = this.state.positionsDescending(incarnation, epochBegin, base + 1, Number.MAX_SAFE_INTEGER);
+      if (stale.length > 0) this.dropPositions(incarnation, stale, epochBegin);
+    }
+    this.saveMeta(() => {});
+  }
+
+  /** Clears the mark; `done` when that is on disk. */
+  endJoin(done: () => void): void {
+    this.joining = false;
+    this.mustJoin = false;
+    this.saveMeta(done);
+  }
+
+  openCopy(incarnation: number, options: ReplicaOptions): void {
+    this.copy([encodeOpen(incarnation, this.state.wiringVersion, options)], this.log.committed);
+  }
+
+  dropCopy(incarnation: number): void {
+    this.copy([encodeDrop(incarnation, this.state.wiringVersion, true)], this.log.committed);
+  }
+
+  /** Drops messages that the primary does not have as of `asOf`. Positions descend. */
+  dropPositions(incarnation: number, positions: readonly Lsn[], asOf: Lsn = this.log.committed): void {
+    const ascending = [...positions].reverse();
+    for (let i = 0; i < ascending.length; i += dequeuePositionsMax) {
+      const some = ascending.slice(i, i + dequeuePositionsMax);
+      const bytes = new Uint8Array(dequeueLengthMax(some.length));
+      const length = encodeDequeue(bytes, new DataView(bytes.buffer), 0, incarnation, some, some.length, true);
+      this.copy([bytes.subarray(0, length)], asOf);
+    }
+  }
+
+  /** A copy batch of our own making: journaled and applied. */
+  private copy(records: Uint8Array[], asOf: Lsn): void {
+    for (const record of records) setLsn(new DataView(record.buffer, record.byteOffset), 0, asOf);
+    const batch = encodeCopyBatch(this.group, records, asOf);
+    this.insertCopies(batch, 0, batch.length);
+  }
+
+  /** A copy batch, received or made: journaled, applied at once. Returns the number of its records. */
+  insertCopies(bytes: Uint8Array, start: number, end: number): number {
+    const header = parseBatch(bytes, start, end);
+    const { chunk, offset } = this.log.store(bytes, start, end);
+    this.context.journal.append(this, chunk, offset, offset + end - start, 0);
+    const view = chunk.view!;
+    const stop = offset + end - start;
+    for (let at = offset + batchHeaderBytes; at < stop; at += view.getUint32(at, true)) this.state.applyCopy(chunk, at);
+    return header.count;
+  }
+}

@@ -1,0 +1,81 @@
+/** Where groups' replicas and primaries are to be. Pure functions over the cluster map. */
+import type { ClusterMap } from '../cluster-map.js';
+import { type GroupRecord, type Member, MemberState, systemGroup } from '../map.js';
+
+function available(map: ClusterMap): Member[] {
+  return [...map.members.values()].map((member) => member.value).filter((member) => member.state !== MemberState.left);
+}
+
+/** How many replicas each node has been given, system group left out. */
+function load(map: ClusterMap): Map<string, number> {
+  const count = new Map<string, number>();
+  for (const { value } of map.groups.values())
+    if (value.group !== systemGroup) for (const node of value.replicas) count.set(node, (count.get(node) ?? 0) + 1);
+  return count;
+}
+
+/**
+ * The nodes that should hold a replica of the group, or undefined if that is so already. The system group is on every node.
+ * Others have `config.replicas`; nodes in `lost` give their place to the node with the fewest replicas, if there is one to take it.
+ */
+export function wantedReplicas(
+  record: GroupRecord,
+  map: ClusterMap,
+  lost: ReadonlySet<string>,
+  self: string,
+): string[] | undefined {
+  const members = available(map);
+  const names = members.map((member) => member.node);
+  if (record.group === systemGroup) {
+    const missing = names.filter((node) => !record.replicas.includes(node)).sort();
+    return missing.length === 0 ? undefined : [...record.replicas, ...missing];
+  }
+  const count = load(map);
+  const spare = names
+    .filter((node) => !record.replicas.includes(node) && !lost.has(node))
+    .sort((a, b) => (count.get(a) ?? 0) - (count.get(b) ?? 0) || (a < b ? -1 : 1));
+  const wanted = [...record.replicas];
+  let changed = false;
+  while (wanted.length < map.config.replicas && spare.length > 0) {
+    wanted.push(spare.shift()!);
+    changed = true;
+  }
+  for (let i = 0; i < wanted.length && spare.length > 0; i++) {
+    if (!lost.has(wanted[i]!) || wanted[i] === self) continue;
+    wanted[i] = spare.shift()!;
+    changed = true;
+  }
+  return changed ? wanted : undefined;
+}
+
+/**
+ * Who should have this group instead of `self`, if it is empty: the in-sync member that leads the fewest groups, when it
+ * leads at least two fewer than we do, or when we are not to lead at all.
+ */
+export function betterPrimary(record: GroupRecord, map: ClusterMap, self: string): string | undefined {
+  const leads = new Map<string, number>();
+  for (const { value } of map.groups.values())
+    if (value.group !== systemGroup) leads.set(value.primary.node, (leads.get(value.primary.node) ?? 0) + 1);
+  const mayLead = (node: string): boolean => {
+    const member = map.members.get(node)?.value;
+    return member?.lead === true && member.state !== MemberState.left;
+  };
+  let best: string | undefined;
+  for (const { node } of record.inSync) {
+    if (node === self || !mayLead(node)) continue;
+    if (best === undefined || (leads.get(node) ?? 0) < (leads.get(best) ?? 0)) best = node;
+  }
+  if (best === undefined) return undefined;
+  if (!mayLead(self)) return best;
+  return (leads.get(best) ?? 0) + 1 < (leads.get(self) ?? 0) ? best : undefined;
+}
+
+/** The order in which in-sync members take over from `from`: those that may lead first, by the replicas' order after it (r15). */
+export function succession(record: GroupRecord, map: ClusterMap, from: string): string[] {
+  const order = record.replicas;
+  const start = order.indexOf(from) + 1;
+  const rotated = [...order.slice(start), ...order.slice(0, start)].filter((node) => node !== from);
+  const inSync = rotated.filter((node) => record.inSync.some((member) => member.node === node));
+  const lead = (node: string): boolean => map.members.get(node)?.value.lead !== false;
+  return [...inSync.filter(lead), ...inSync.filter((node) => !lead(node))];
+}

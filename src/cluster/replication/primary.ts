@@ -1,0 +1,395 @@
+/**
+ * The primary of one group, for one epoch.
+ *
+ *   service ─append→ GroupLog ─seal (end of turn)─┬→ journal ──────── durable ─┐
+ *                                                 └→ followers ────── acks ────┤
+ *   service ←committed─ GroupState ←apply─ advance: the least of all required ─┘
+ *
+ * Invariants: nothing commits that a required member (InSyncSet) lacks on its disk, our own disk included (rule 3), nor
+ * before our epoch is on our disk (rule 2); acks count for one epoch, one boot, one session (rules 1, 4); what older epochs
+ * left uncommitted commits only with acks of this one (rule 4).
+ */
+import { type Flushable, Phase } from '../../base/turn.js';
+import type { Chunk } from '../../log/chunk.js';
+import { type Batch, ensureChecksum } from '../../log/group-log.js';
+import type { Lsn } from '../../log/lsn.js';
+import type { GroupAppender } from '../../model/group-port.js';
+import { GroupService } from '../../model/group-service/group-service.js';
+import type { LinkOutput } from '../client/ports.js';
+import { FrameType } from '../link/frame-types.js';
+import { type GroupRecord, isLocalGroup, type Replica, sameReplica, type Versioned } from '../map.js';
+import { BackfillSender } from './backfill.js';
+import { DeliveryGate } from './delivery-gate.js';
+import { Follower } from './follower.js';
+import {
+  AckFlag,
+  type FollowMessage,
+  type JoinMessage,
+  type QueuesMessage,
+  type RefuseMessage,
+  readSlice,
+  sendBatch,
+  sendJson,
+  sendPoint,
+  type StartMessage,
+} from './frames.js';
+import type { GroupReplica } from './group-replica.js';
+import { InSyncSet } from './in-sync-set.js';
+import { SetKeeper } from './set-keeper.js';
+
+export class Primary implements GroupAppender, Flushable {
+  readonly epoch: number;
+  readonly service: GroupService;
+  readonly set: InSyncSet;
+  readonly followers: Map<string, Follower> = new Map();
+  readonly gate: DeliveryGate;
+  /** The log's end when this epoch began (rule 5). */
+  readonly takeoverEnd: Lsn;
+  /** Set when the primary gives its group away: nothing is appended any more. */
+  paused = false;
+  readonly replica: GroupReplica;
+  private readonly keeper: SetKeeper;
+  private readonly backfill: BackfillSender;
+  private epochOnDisk = false;
+  private inTurn = false;
+  private closed = false;
+  private readonly since: number;
+  /** When each member was last seen following, or when we began to wait for it. */
+  private readonly unfollowed: Map<string, number> = new Map();
+  private readonly progressListeners: (() => void)[] = [];
+
+  constructor(replica: GroupReplica, record: Versioned<GroupRecord>) {
+    const context = replica.context;
+    this.replica = replica;
+    this.since = context.clock.now();
+    this.epoch = record.value.epoch;
+    this.takeoverEnd = replica.log.end;
+    this.set = new InSyncSet(record.value.inSync, context.rules);
+    replica.log.beginEpoch(this.epoch);
+    this.gate = new DeliveryGate(context, () => this.openDeliveries());
+    this.service = new GroupService(replica.serviceOptions(this));
+    this.keeper = new SetKeeper(this, record);
+    this.backfill = new BackfillSender(replica, this.epoch);
+    if (isLocalGroup(replica.group)) this.epochOnDisk = true;
+    else
+      replica.saveMeta(() => {
+        this.epochOnDisk = true;
+        this.advance();
+      });
+    if (!context.rules.epochPersist) this.epochOnDisk = true;
+    this.keeper.updateMinInSync();
+  }
+
+  /** Called once the service may work: attachments are taken from now on. */
+  start(): void {
+    this.gate.check();
+    this.advance();
+  }
+
+  // ---- GroupAppender: what the service writes with ----
+
+  get chunk(): Chunk {
+    return this.replica.log.openChunk;
+  }
+  get offset(): number {
+    return this.replica.log.openOffset;
+  }
+  get replicated(): boolean {
+    return this.followers.size > 0 || this.set.required.length > 1;
+  }
+
+  reserve(bytes: number): void {
+    this.replica.log.reserve(bytes, this.sealed);
+    this.wake();
+  }
+
+  append(length: number): Lsn {
+    return this.replica.log.append(length);
+  }
+
+  mayAct(): boolean {
+    return !this.closed && (isLocalGroup(this.replica.group) || this.keeper.leaseValid());
+  }
+
+  /** Puts the primary into this turn: batches are sealed, sent and, where nobody must be waited for, committed at its end. */
+  wake(): void {
+    if (this.inTurn || this.closed) return;
+    this.inTurn = true;
+    this.replica.context.turn.add(Phase.log, this);
+  }
+
+  flush(): void {
+    this.inTurn = false;
+    if (this.closed) return;
+    const batch = this.replica.log.seal(this.leavesMemory);
+    if (batch !== undefined) this.sealed(batch);
+    for (const follower of this.followers.values()) this.send(follower);
+    this.advance();
+  }
+
+  /** The batch's bytes will be written or sent: it needs its checksum. */
+  private get leavesMemory(): boolean {
+    return this.followers.size > 0 || this.replica.journaled;
+  }
+
+  private readonly sealed = (batch: Batch): void => {
+    this.replica.journalBatch(batch);
+  };
+
+  // ---- commit ----
+
+  /** Commits what all required members have, applies it, and tells service and followers. */
+  advance(): void {
+    if (this.closed) return;
+    const log = this.replica.log;
+    const point = this.commitPoint();
+    if (point > log.committed) {
+      log.commitTo(point, this.replica.apply);
+      this.service.committed();
+      this.releaseTail();
+      for (const follower of this.followers.values()) this.wakeIfBehind(follower);
+    }
+    this.keeper.considerAdmissions();
+    if (this.replica.group === 0) for (const listener of this.progressListeners) listener();
+  }
+
+  private commitPoint(): Lsn {
+    const { log, disk, context } = this.replica;
+    const rules = context.rules;
+    if (!this.epochOnDisk) return log.committed;
+    let point = rules.ownSync ? disk.value : log.end;
+    if (!rules.backupsBeforeConfirm) return point;
+    for (const member of this.set.required) {
+      if (member.node === context.self.node) continue;
+      point = Math.min(point, this.ackOf(member));
+    }
+    const now = context.clock.now();
+    for (const follower of this.followers.values())
+      if (follower.candidateUntil > now) point = Math.min(point, Math.max(follower.durable, log.committed));
+    if (!rules.tailNotCommitted) point = Math.max(point, Math.min(this.takeoverEnd, disk.value));
+    return point;
+  }
+
+  private ackOf(member: Replica): Lsn {
+    const follower = this.followers.get(member.node);
+    if (follower === undefined || !follower.matched) return 0;
+    const rules = this.replica.context.rules;
+    return sameReplica(follower.replica, member) || !rules.bootId ? follower.durable : 0;
+  }
+
+  /** What every in-sync member has committed AND applied: wiring is complete only then (rule 15). */
+  get appliedEverywhere(): Lsn {
+    let lsn = this.replica.log.committed;
+    for (const member of this.set.required) {
+      if (member.node === this.replica.context.self.node) continue;
+      const follower = this.followers.get(member.node);
+      lsn = Math.min(lsn, follower?.matched === true ? follower.applied : 0);
+    }
+    return lsn;
+  }
+
+  onProgress(listener: () => void): void {
+    this.progressListeners.push(listener);
+  }
+
+  private wakeIfBehind(follower: Follower): void {
+    if (follower.toldCommit < this.replica.log.committed) this.wake();
+  }
+
+  private releaseTail(): void {
+    let keep = this.replica.log.endNumber;
+    for (const follower of this.followers.values()) keep = Math.min(keep, follower.nextNumber);
+    this.replica.log.release(keep);
+  }
+
+  // ---- followers ----
+
+  /** Sends what the follower has not been sent, and the commit point. Stops when the link is full; `linkDrained` goes on. */
+  private send(follower: Follower): void {
+    const { log, group, context } = this.replica;
+    const { link, session } = follower;
+    while (follower.nextNumber < log.endNumber && link.pendingBytes < linkBytesMax) {
+      const batch = log.batch(follower.nextNumber);
+      if (batch === undefined) {
+        this.dropFollower(follower, 'it fell behind what is kept of the log');
+        return;
+      }
+      ensureChecksum(batch);
+      sendBatch(link, group, this.epoch, session, log.committed, batch.chunk.bytes!, batch.start, batch.end);
+      follower.toldCommit = log.committed;
+      follower.nextNumber++;
+    }
+    if (follower.nextNumber < log.endNumber && !follower.matched && log.tailBytes > context.limits.tailBytesMax)
+      this.dropFollower(follower, 'it fell behind while joining');
+    else if (follower.toldCommit < log.committed && follower.nextNumber === log.endNumber) {
+      sendPoint(link, FrameType.commit, group, this.epoch, session, log.committed);
+      follower.toldCommit = log.committed;
+    }
+  }
+
+  linkDrained(link: LinkOutput): void {
+    const follower = this.followers.get(link.node);
+    if (follower?.link === link) this.wake();
+  }
+
+  linkDown(link: LinkOutput): void {
+    const follower = this.followers.get(link.node);
+    if (follower?.link !== link) return;
+    this.followers.delete(link.node);
+    this.unfollowed.set(link.node, this.replica.context.clock.now());
+    this.releaseTail();
+  }
+
+  private dropFollower(follower: Follower, why: string): void {
+    this.replica.logger.info('a follower must start again', { node: follower.replica.node, why });
+    this.followers.delete(follower.replica.node);
+    const message: RefuseMessage = { epoch: this.epoch, session: follower.session };
+    sendJson(follower.link, FrameType.refuse, this.replica.group, message);
+    this.releaseTail();
+  }
+
+  /** A replica wants to follow (again). */
+  follow(link: LinkOutput, message: FollowMessage): void {
+    const { context, group } = this.replica;
+    if (message.epoch !== this.epoch || this.paused) {
+      if (message.epoch > this.epoch) context.map.refreshSoon();
+      sendJson(link, FrameType.refuse, group, { epoch: this.epoch, session: message.session } satisfies RefuseMessage);
+      return;
+    }
+    const replica: Replica = { node: link.node, store: message.store, boot: message.boot };
+    this.followers.delete(link.node);
+    const member = this.set.includes(replica) || (!context.rules.bootId && this.set.includesNode(link.node));
+    const joining = message.joining && context.rules.joiningMark;
+    if (member && !joining && this.match(link, replica, message)) return;
+    if (this.set.includesNode(link.node) && context.rules.outFirst) {
+      this.keeper.takeOut(link.node, 'it must join');
+      sendJson(link, FrameType.refuse, group, { epoch: this.epoch, session: message.session } satisfies RefuseMessage);
+      return;
+    }
+    // A joiner's base is after all older epochs: what follows it in the log is of this epoch only.
+    if (this.replica.log.committed < this.takeoverEnd)
+      sendJson(link, FrameType.refuse, group, { epoch: this.epoch, session: message.session } satisfies RefuseMessage);
+    else this.join(link, replica, message);
+  }
+
+  /** Finds the common point with an intact member's log (rule 6). */
+  private match(link: LinkOutput, replica: Replica, message: FollowMessage): boolean {
+    const { log, group, context } = this.replica;
+    if (message.end < log.committed && context.rules.refuseGaps) return false;
+    let common = Math.max(log.committed, message.committed);
+    if (common > log.end) return false;
+    let number = log.numberAfter(common);
+    const theirs = new Map(message.tail);
+    for (; number < log.endNumber; number++) {
+      const batch = log.batch(number)!;
+      if (theirs.get(batch.first) !== batch.last) break;
+      common = batch.last;
+    }
+    const follower = new Follower(replica, link, message.session, true, context.clock.now());
+    follower.nextNumber = number;
+    this.followers.set(link.node, follower);
+    const start: StartMessage = { epoch: this.epoch, session: message.session, match: common, commit: log.committed };
+    sendJson(link, FrameType.start, group, start);
+    this.wake();
+    return true;
+  }
+
+  /** Set difference: the follower says what it has, is told what to drop, and is sent what it lacks (rules 8, 9). */
+  private join(link: LinkOutput, replica: Replica, message: FollowMessage): void {
+    const { log, group, state, context } = this.replica;
+    const follower = new Follower(replica, link, message.session, false, context.clock.now());
+    follower.nextNumber = log.numberAfter(log.committed);
+    this.followers.set(link.node, follower);
+    const { epoch } = this;
+    const session = message.session;
+    const join: JoinMessage = {
+      epoch,
+      session,
+      base: log.committed,
+      publishers: context.rules.publishersKept ? state.publisherList() : [],
+      wiringVersion: state.wiringVersion,
+    };
+    sendJson(link, FrameType.join, group, join);
+    const queues = state.queueList();
+    for (let i = 0; i === 0 || i < queues.length; i += queuesPerFrame) {
+      const slice = queues.slice(i, i + queuesPerFrame);
+      const last = i + queuesPerFrame >= queues.length;
+      sendJson(link, FrameType.queues, group, { epoch, session, queues: slice, last } satisfies QueuesMessage);
+    }
+    this.wake();
+  }
+
+  /** Frames from replicas; the payload's epoch and session are checked here. */
+  frame(link: LinkOutput, type: number, bytes: Uint8Array, view: DataView, start: number): void {
+    const follower = this.followers.get(link.node);
+    if (follower === undefined || follower.link !== link) return;
+    if (view.getUint32(start, true) !== this.epoch && this.replica.context.rules.ackEpoch) return;
+    if (view.getUint32(start + 4, true) !== follower.session) return;
+    if (type === FrameType.ack) this.acked(follower, view, start);
+    else if (type === FrameType.have) this.backfill.request(follower, readSlice(view, start).slice);
+    else if (type === FrameType.haveEnd) this.backfill.end(follower);
+  }
+
+  private acked(follower: Follower, view: DataView, start: number): void {
+    const joined = (view.getUint32(start + 8, true) & AckFlag.joined) !== 0;
+    if (joined || !this.replica.context.rules.joinerAcksNot) follower.matched = true;
+    if (!follower.matched) return;
+    const durable = view.getFloat64(start + 16, true);
+    const now = this.replica.context.clock.now();
+    if (durable > follower.durable || durable === this.replica.log.end) follower.progressAt = now;
+    follower.durable = Math.max(follower.durable, durable);
+    follower.applied = Math.max(follower.applied, view.getFloat64(start + 24, true));
+    this.advance();
+  }
+
+  // ---- time, gate, end ----
+
+  /** Called some times a heartbeat: shrinks, admits, gives lost places away, wakes what waited for a lease. */
+  tick(): void {
+    if (this.closed) return;
+    this.keeper.tick();
+    this.gate.check();
+    if (this.mayAct()) this.service.resume();
+  }
+
+  recordChanged(record: Versioned<GroupRecord>): void {
+    this.keeper.recordChanged(record);
+  }
+
+  get giving(): boolean {
+    return this.paused;
+  }
+
+  /** Gives an empty group to another in-sync member: rule 20 where nothing is to be drained. */
+  giveAway(to: Replica): void {
+    this.keeper.giveAway(to);
+  }
+
+  private openDeliveries(): void {
+    this.service.openDeliveries();
+  }
+
+  get isClosed(): boolean {
+    return this.closed;
+  }
+
+  /** Milliseconds since this epoch began here. */
+  age(now: number): number {
+    return now - this.since;
+  }
+
+  /** For how long the node has not been following. */
+  unfollowedFor(node: string, now: number): number {
+    return now - Math.max(this.since, this.unfollowed.get(node) ?? 0);
+  }
+
+  /** Deposed. The service drops all that is volatile; the replica deals with the log's tail. */
+  close(): void {
+    this.closed = true;
+    this.keeper.close();
+    this.service.close();
+  }
+}
+
+const linkBytesMax = 8 * 1024 * 1024;
+const queuesPerFrame = 2000;

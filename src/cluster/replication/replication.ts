@@ -1,0 +1,212 @@
+/**
+ * The replication of all groups of one node: makes a GroupReplica for each group of the map, brings it records, frames and the
+ * passing of time, and says who leads what (GroupDirectory).
+ */
+import type { Timer } from '../../base/clock.js';
+import type { GroupMeta } from '../../log/journal.js';
+import { GroupState } from '../../model/group-state.js';
+import type { AttachableService, GroupDirectory, Leadership, LedGroup, LinkOutput } from '../client/ports.js';
+import type { MapListener } from '../cluster-map.js';
+import { FrameType } from '../link/frame-types.js';
+import { type GroupRecord, isLocalGroup, localGroup, type Member, systemGroup, type Versioned } from '../map.js';
+import type { ReplicationContext } from './context.js';
+import { Election } from './election.js';
+import { type FollowMessage, readJson, sendJson } from './frames.js';
+import { GroupReplica, type RoleListener } from './group-replica.js';
+import { betterPrimary } from './placement.js';
+
+/** A group as recovery left it. */
+export interface RecoveredGroup {
+  state: GroupState;
+  meta: GroupMeta;
+}
+
+export class Replication implements MapListener, RoleListener, GroupDirectory {
+  readonly replicas: Map<number, GroupReplica> = new Map();
+  private readonly context: ReplicationContext;
+  private readonly recovered: Map<number, RecoveredGroup>;
+  private readonly elections: Map<number, Election> = new Map();
+  private readonly listeners: ((group: number) => void)[] = [];
+  private readonly ordinal: number;
+  private timer: Timer | undefined;
+
+  constructor(context: ReplicationContext, ordinal: number, recovered: Map<number, RecoveredGroup>) {
+    this.context = context;
+    this.ordinal = ordinal;
+    this.recovered = recovered;
+  }
+
+  /** Starts with the local group; the replicated ones follow from the map. */
+  start(): void {
+    const { self, clock, map } = this.context;
+    const group = localGroup + this.ordinal;
+    const record: GroupRecord = { group, epoch: self.boot, primary: self, inSync: [self], replicas: [self.node] };
+    this.replica(group).recordChanged({ value: record, version: 1 });
+    map.listen(this);
+    for (const known of map.groups.values()) this.groupChanged(known);
+    this.context.liveness.observe({
+      gone: () => this.considerElections(),
+      lapsed: () => {},
+    });
+    this.timer = clock.every(tickMs, () => this.tick());
+  }
+
+  /** The replica of a group that this node has; made on first use. */
+  replica(group: number): GroupReplica {
+    let replica = this.replicas.get(group);
+    if (replica !== undefined) return replica;
+    const recovered = this.recovered.get(group);
+    this.recovered.delete(group);
+    const state = recovered?.state ?? this.newState(group);
+    replica = new GroupReplica(group, this.context, state, recovered?.meta, this);
+    this.replicas.set(group, replica);
+    this.elections.set(group, new Election(replica));
+    return replica;
+  }
+
+  private newState(group: number): GroupState {
+    return this.context.newState(group);
+  }
+
+  close(): void {
+    this.timer?.cancel();
+    for (const replica of this.replicas.values()) replica.close();
+  }
+
+  // ---- the map ----
+
+  groupChanged(record: Versioned<GroupRecord>): void {
+    const { value } = record;
+    const { self } = this.context;
+    const concerns = value.replicas.includes(self.node) || value.inSync.some((member) => member.node === self.node);
+    if (concerns || this.replicas.has(value.group)) this.replica(value.group).recordChanged(record);
+    this.changed(value.group);
+  }
+
+  memberChanged(member: Member | undefined, _node: string): void {
+    if (member === undefined) return;
+    this.context.liveness.learn(member);
+    this.changed(localGroup + member.ordinal);
+  }
+
+  roleChanged(replica: GroupReplica): void {
+    if (replica.primary !== undefined) this.context.leading(replica);
+    this.changed(replica.group);
+  }
+
+  private changed(group: number): void {
+    for (const listener of this.listeners) listener(group);
+  }
+
+  // ---- GroupDirectory ----
+
+  leadership(group: number): Leadership | undefined {
+    if (isLocalGroup(group)) {
+      for (const { value: member } of this.context.map.members.values())
+        if (localGroup + member.ordinal === group) return { epoch: member.boot, node: member.node, boot: member.boot };
+      return undefined;
+    }
+    const record = this.context.map.groups.get(group)?.value;
+    if (record === undefined) return undefined;
+    return { epoch: record.epoch, node: record.primary.node, boot: record.primary.boot };
+  }
+
+  led(group: number): LedGroup | undefined {
+    const primary = this.replicas.get(group)?.primary;
+    if (primary === undefined || primary.paused) return undefined;
+    const service: AttachableService = {
+      attach: (node, boot, client, held, confirmed) => {
+        const port = primary.service.attach(node, boot, client, held, confirmed);
+        primary.gate.nodeAttached(node, boot);
+        return port;
+      },
+      detach: (node, boot) => primary.service.detach(node, boot),
+    };
+    return { epoch: primary.epoch, service };
+  }
+
+  onChange(listener: (group: number) => void): void {
+    this.listeners.push(listener);
+  }
+
+  // ---- links ----
+
+  linkUp(link: LinkOutput): void {
+    for (const replica of this.replicas.values()) if (replica.backup?.primary.node === link.node) replica.backup.linkUp();
+  }
+
+  linkDown(link: LinkOutput): void {
+    for (const replica of this.replicas.values()) {
+      replica.primary?.linkDown(link);
+      replica.backup?.linkDown(link);
+    }
+  }
+
+  linkDrained(link: LinkOutput): void {
+    for (const replica of this.replicas.values()) replica.primary?.linkDrained(link);
+  }
+
+  frame(link: LinkOutput, type: number, group: number, bytes: Uint8Array, view: DataView, start: number, end: number): void {
+    const replica = this.replicas.get(group);
+    if (replica === undefined) return;
+    switch (type) {
+      case FrameType.follow:
+        if (replica.primary !== undefined) replica.primary.follow(link, readJson<FollowMessage>(bytes, start, end));
+        else this.refuse(link, group, readJson<FollowMessage>(bytes, start, end));
+        return;
+      case FrameType.ack:
+      case FrameType.have:
+      case FrameType.haveEnd:
+        replica.primary?.frame(link, type, bytes, view, start);
+        return;
+      default:
+        replica.backup?.frame(link, type, bytes, view, start, end);
+    }
+  }
+
+  private refuse(link: LinkOutput, group: number, message: FollowMessage): void {
+    const record = this.context.map.groups.get(group);
+    if (record === undefined || message.epoch > record.value.epoch) this.context.map.refreshSoon();
+    sendRefusal(link, group, record?.value.epoch ?? 0, message.session);
+  }
+
+  // ---- time ----
+
+  private considerElections(): void {
+    for (const election of this.elections.values()) election.consider();
+  }
+
+  private tick(): void {
+    const now = this.context.clock.now();
+    for (const replica of this.replicas.values()) {
+      replica.primary?.tick();
+      replica.backup?.tick(now);
+    }
+    this.considerElections();
+    this.giveAwayOne();
+    if (this.context.map.confirmedAt + mapRefreshMs < now) this.context.map.refreshSoon();
+  }
+
+  /** Spreads the leading of empty groups over the nodes, one at a time. */
+  private giveAwayOne(): void {
+    for (const replica of this.replicas.values()) {
+      const { primary, group, record } = replica;
+      if (primary === undefined || record === undefined || isLocalGroup(group) || group === systemGroup) continue;
+      if (primary.paused) return;
+      if (replica.state.queueList().length > 0 || primary.age(this.context.clock.now()) < giveAwayAfterMs) continue;
+      const node = betterPrimary(record.value, this.context.map, this.context.self.node);
+      const to = record.value.inSync.find((member) => member.node === node);
+      if (to === undefined) continue;
+      primary.giveAway(to);
+      return;
+    }
+  }
+}
+
+function sendRefusal(link: LinkOutput, group: number, epoch: number, session: number): void {
+  sendJson(link, FrameType.refuse, group, { epoch, session });
+}
+
+const tickMs = 50;
+const mapRefreshMs = 1000;
+const giveAwayAfterMs = 100;

@@ -1,0 +1,227 @@
+/**
+ * Keeps the in-sync set of a group true, for its primary: takes out who is gone or too slow, admits who has joined, holds
+ * the tenure (lease) that covers the set, and gives lost replicas' places to other nodes. All changes are compare-and-sets
+ * of the whole record, one at a time (rules 3, 5, 8, 11, 21).
+ */
+import type { SwapOutcome } from '../cluster-map.js';
+import type { Tenure } from '../liveness/liveness.js';
+import { type GroupRecord, isLocalGroup, type Replica, sameReplica, type Versioned } from '../map.js';
+import type { Follower } from './follower.js';
+import { wantedReplicas } from './placement.js';
+import type { Primary } from './primary.js';
+
+export class SetKeeper {
+  private record: Versioned<GroupRecord>;
+  private readonly primary: Primary;
+  private readonly tenure: Tenure;
+  private busy = false;
+  /** Set after a lapse, until the record has been read again (rule 11): no earlier read counts. */
+  private rereadAfter = Number.NEGATIVE_INFINITY;
+  private lostSince: Map<string, number> = new Map();
+  /** Why members were taken out, for the log. */
+  private givingTo: Replica | undefined;
+
+  constructor(primary: Primary, record: Versioned<GroupRecord>) {
+    this.primary = primary;
+    this.record = record;
+    this.tenure = this.context.liveness.tenure(this.others());
+  }
+
+  private get context() {
+    return this.primary.replica.context;
+  }
+  private get self(): Replica {
+    return this.context.self;
+  }
+
+  /** The others in the recorded set and in a proposal that may be recorded: each of them could replace us. */
+  private others(): Replica[] {
+    return this.primary.set.required.filter((member) => member.node !== this.self.node);
+  }
+
+  // ---- the lease ----
+
+  /** One look at the clock; asked for every turn's answers. */
+  leaseValid(): boolean {
+    const now = this.context.clock.now();
+    if (this.primary.set.required.length > 1) return this.tenure.holds();
+    return now < this.context.map.confirmedAt + this.context.limits.leaseMs && this.context.map.confirmedAt > this.rereadAfter;
+  }
+
+  private coverSet(): void {
+    this.tenure.cover(this.others());
+  }
+
+  /** A lapsed lease is never revived: the record is read again after the promises are renewed, then covered anew. */
+  private recoverLease(): void {
+    if (this.primary.set.required.length === 1) {
+      this.context.map.refreshSoon();
+      return;
+    }
+    if (this.tenure.holds() || this.tenure.until !== Number.NEGATIVE_INFINITY) return;
+    const now = this.context.clock.now();
+    const promised = this.others().every((member) => this.context.liveness.promisedUntil(member.node, member.boot) > now);
+    if (!promised) {
+      this.rereadAfter = Number.NEGATIVE_INFINITY;
+      return;
+    }
+    if (this.rereadAfter === Number.NEGATIVE_INFINITY) {
+      this.rereadAfter = now;
+      this.context.map.refreshSoon();
+    } else if (this.context.map.confirmedAt > this.rereadAfter) {
+      this.rereadAfter = Number.NEGATIVE_INFINITY;
+      this.coverSet();
+    } else this.context.map.refreshSoon();
+  }
+
+  // ---- changes of the set ----
+
+  tick(): void {
+    if (isLocalGroup(this.record.value.group)) return;
+    this.recoverLease();
+    if (this.context.map.confirmedAt + this.context.limits.leaseMs / 3 < this.context.clock.now()) this.context.map.refreshSoon();
+    if (this.busy || this.primary.paused) return;
+    const lost = this.others().filter((member) => this.isLost(member));
+    if (lost.length > 0) {
+      this.propose(this.without(lost), `without ${lost.map((member) => member.node).join(', ')}`);
+      return;
+    }
+    this.considerAdmissions();
+    this.considerReplicas();
+  }
+
+  private isLost(member: Replica): boolean {
+    const { liveness, clock, limits } = this.context;
+    const now = clock.now();
+    const left = liveness.promisedUntil(member.node, member.boot) - now;
+    if (left < limits.shrinkAtLeftMs && (left > Number.NEGATIVE_INFINITY || this.primary.age(now) > limits.leaseMs / 4)) return true;
+    if (liveness.mayDepose(member.node, member.boot)) return true;
+    const follower = this.primary.followers.get(member.node);
+    if (follower !== undefined && sameReplica(follower.replica, member))
+      return follower.durable < this.primary.replica.log.end && now - follower.progressAt > limits.slowMs;
+    return this.primary.unfollowedFor(member.node, now) > limits.slowMs;
+  }
+
+  private without(members: readonly Replica[]): Replica[] {
+    return this.record.value.inSync.filter((member) => !members.some((other) => other.node === member.node));
+  }
+
+  /** Rule 8: whoever must join is taken out of the set first. */
+  takeOut(node: string, why: string): void {
+    if (this.busy || this.primary.paused) return;
+    const members = this.record.value.inSync.filter((member) => member.node === node);
+    if (members.length > 0) this.propose(this.without(members), `without ${node}: ${why}`);
+  }
+
+  /** A joiner whose acks have reached the commit point and the take-over's log end is admitted (rule 5). */
+  considerAdmissions(): void {
+    const { clock, limits } = this.context;
+    for (const follower of this.primary.followers.values()) {
+      if (!follower.matched || this.primary.set.includes(follower.replica)) continue;
+      if (this.isAdmissible(follower)) {
+        if (this.busy || this.primary.paused || this.primary.set.includesNode(follower.replica.node)) continue;
+        this.propose([...this.record.value.inSync, follower.replica], `with ${follower.replica.node}`);
+        return;
+      }
+      const now = clock.now();
+      if (follower.candidateUntil + limits.admitWaitMs < now) follower.candidateUntil = now + limits.admitWaitMs;
+    }
+  }
+
+  private isAdmissible(follower: Follower): boolean {
+    const { rules } = this.context;
+    if (rules.admitCommitted && follower.durable < this.primary.replica.log.committed) return false;
+    return !rules.admitTakeover || follower.durable >= this.primary.takeoverEnd;
+  }
+
+  private propose(inSync: readonly Replica[], what: string): void {
+    const value: GroupRecord = { ...this.record.value, inSync: [...inSync] };
+    this.primary.replica.logger.info(`in-sync set: ${what}`, { inSync: inSync.map((member) => member.node) });
+    this.primary.set.propose(inSync);
+    this.coverProposal();
+    void this.swap(value);
+  }
+
+  /** A proposal that adds a member needs its promise at once; one that removes keeps the old ones until it is answered. */
+  private coverProposal(): void {
+    if (this.tenure.holds()) this.coverSet();
+    this.updateMinInSync();
+  }
+
+  private async swap(value: GroupRecord): Promise<void> {
+    this.busy = true;
+    const expected = this.record.version;
+    let outcome: SwapOutcome<GroupRecord>;
+    for (;;) {
+      outcome = await this.context.map.swapGroup(value, expected);
+      if (this.primary.isClosed) return;
+      if (outcome.kind === 'done' || outcome.kind === 'conflict') break;
+      // It did not happen, or may have: the same again, against the same version, cannot happen twice.
+      await this.pause();
+      if (this.primary.isClosed) return;
+    }
+    this.busy = false;
+    const record = outcome.record;
+    if (record === undefined) return;
+    this.recordChanged(record);
+  }
+
+  private pause(): Promise<void> {
+    return new Promise((resolve) => this.context.clock.after(20 + this.context.random.int(30), resolve));
+  }
+
+  /** The record as it stands, from a swap or from the watch. Another primary or epoch: the replica deals with it. */
+  recordChanged(record: Versioned<GroupRecord>): void {
+    if (record.version <= this.record.version) return;
+    this.record = record;
+    if (this.primary.replica.isDeposedBy(record)) return;
+    this.primary.set.confirm(record.value.inSync);
+    if (this.tenure.holds()) this.coverSet();
+    else if (this.primary.set.required.length === 1) this.context.map.refreshSoon();
+    this.updateMinInSync();
+    this.primary.advance();
+  }
+
+  /** Rule 21: publishes are confirmed only with enough members in the smallest set that may be recorded. */
+  updateMinInSync(): void {
+    const min = isLocalGroup(this.record.value.group) ? 0 : this.context.map.config.minInSync;
+    const held = this.context.rules.minInSync && this.primary.set.smallest < min;
+    this.primary.service.holdConfirms(held);
+  }
+
+  // ---- places ----
+
+  private considerReplicas(): void {
+    const { map, clock, liveness, limits } = this.context;
+    const now = clock.now();
+    for (const node of this.record.value.replicas) {
+      const member = map.members.get(node)?.value;
+      const up = node === this.self.node || (member !== undefined && liveness.promisedUntil(node, member.boot) > now);
+      if (up) this.lostSince.delete(node);
+      else if (!this.lostSince.has(node)) this.lostSince.set(node, now);
+    }
+    const lost = new Set<string>();
+    for (const [node, since] of this.lostSince) if (now - since >= limits.reReplicateAfterMs) lost.add(node);
+    const wanted = wantedReplicas(this.record.value, map, lost, this.self.node);
+    if (wanted === undefined) return;
+    this.primary.replica.logger.info('replicas placed', { replicas: wanted });
+    void this.swap({ ...this.record.value, replicas: wanted });
+  }
+
+  /** Gives an empty, drained group away: nothing is appended from here on, so every log ends at the commit point. */
+  giveAway(to: Replica): void {
+    if (this.busy || this.primary.paused || this.primary.set.proposal !== undefined) return;
+    const log = this.primary.replica.log;
+    if (log.hasOpenBatch || log.committed !== log.end || !this.primary.set.includes(to)) return;
+    this.primary.paused = true;
+    this.givingTo = to;
+    const value: GroupRecord = { ...this.record.value, epoch: this.primary.epoch + 1, primary: to };
+    void this.swap(value).then(() => {
+      if (!this.primary.isClosed && this.givingTo === to) this.primary.paused = false;
+    });
+  }
+
+  close(): void {
+    this.tenure.end();
+  }
+}
