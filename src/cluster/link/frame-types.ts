@@ -7,6 +7,7 @@ export const FrameType = {
   hello: 0x01,
   ping: 0x02,
   pong: 0x03,
+  decline: 0x04,
 
   // 0x10-0x2f: replication (src/cluster/replication/frames.ts)
   follow: 0x10,

@@ -9,9 +9,6 @@ import type { Link } from './link.js';
 
 export const frameHeaderBytes = 8;
 
-/** The link's own types. 16..127 belong to replication, 128..255 to the ports between a group's clients and its service. */
-export const FrameType = { hello: 1, refuse: 2, ping: 3, pong: 4 } as const;
-
 /** Types below this may come before a link is up. */
 export const firstFreeType = 16;
 

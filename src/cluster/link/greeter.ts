@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../../base/clock.js';
-import { type Frame, FrameError, FrameType } from './frame.js';
+import { type Frame, FrameError } from './frame.js';
+import { FrameType } from './frame-types.js';
 import { decodeHello, decodeText, encodeHello, encodeText, judgeHello, type LinkIdentity } from './hello.js';
 import type { Link } from './link.js';
 
@@ -48,21 +49,21 @@ export class Greeter {
   frame(link: Link, frame: Frame): void {
     const stranger = this.strangers.get(link);
     const payload = frame.bytes.subarray(frame.start, frame.end);
-    if (!stranger) throw new FrameError('a frame after the refusal');
-    if (frame.type === FrameType.refuse) return this.part(link, stranger.expected, decodeText(payload));
+    if (!stranger) throw new FrameError('a frame from an end that was declined');
+    if (frame.type === FrameType.decline) return this.part(link, stranger.expected, decodeText(payload));
     const hello = frame.type === FrameType.hello ? decodeHello(payload) : null;
     if (!hello) throw new FrameError(`frame type ${frame.type} is no hello`);
     link.greet(hello);
     const reason = this.judge(link, stranger.expected);
     if (reason !== '') {
-      this.say(link, FrameType.refuse, encodeText(reason));
+      this.say(link, FrameType.decline, encodeText(reason));
       return this.part(link, stranger.expected || hello.node, reason);
     }
     this.forget(link);
     if (!link.dialed) this.say(link, FrameType.hello, encodeHello(this.options.self));
     const refusal = this.options.admit(link);
     if (refusal === '') return;
-    this.say(link, FrameType.refuse, encodeText(refusal));
+    this.say(link, FrameType.decline, encodeText(refusal));
     this.part(link, hello.node, refusal);
   }
 

@@ -48,6 +48,8 @@ export interface LinkGuard {
   greeted(link: Link): void;
   /** Asked at each read, before anything of it is looked at; false closes the link unread (rule 13). */
   mayRead(link: Link): boolean;
+  /** A link that was greeted is closed, whether it was up or not; before anybody else is told. */
+  closed(link: Link): void;
 }
 
 /** What is known of one other node. */
@@ -76,7 +78,7 @@ export class Links {
   private readonly handlers: (FrameHandler | undefined)[] = new Array<undefined>(256).fill(undefined);
   private readonly unknownTypes = new Set<number>();
   private readonly listeners: LinksListener[] = [];
-  private guard: LinkGuard = { greeted: (link) => this.ready(link), mayRead: () => true };
+  private guard: LinkGuard = { greeted: (link) => this.ready(link), mayRead: () => true, closed: () => {} };
   private listening: { address: string; close(): Promise<void> } | undefined;
   private dials = 0;
   private stopped = false;
@@ -229,6 +231,7 @@ export class Links {
     }
     const peer = this.peer(link.peer.node);
     if (peer.link === link) peer.link = undefined;
+    this.guard.closed(link);
     if (!link.up) {
       this.note(peer.node, reason);
     } else {

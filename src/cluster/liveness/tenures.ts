@@ -1,0 +1,74 @@
+import type { Clock } from '../../base/clock.js';
+import type { Replica } from '../map.js';
+import type { Tenure } from './liveness.js';
+
+/** Until when a replica's promise to us holds; -Infinity if there is none. */
+export type PromiseOf = (node: string, boot: number) => number;
+
+/** The tenures of one node, each with the earliest end of the promises it rests on. */
+export class Tenures {
+  private readonly clock: Clock;
+  private readonly promiseOf: PromiseOf;
+  private readonly held = new Set<PromisedTenure>();
+
+  constructor(clock: Clock, promiseOf: PromiseOf) {
+    this.clock = clock;
+    this.promiseOf = promiseOf;
+  }
+
+  begin(members: readonly Replica[]): Tenure {
+    const tenure = new PromisedTenure(this.clock, this.promiseOf, (ended) => this.held.delete(ended));
+    this.held.add(tenure);
+    tenure.cover(members);
+    return tenure;
+  }
+
+  /** That boot's promise was renewed, or has run out. */
+  changed(node: string, boot: number): void {
+    for (const tenure of this.held) tenure.changed(node, boot);
+  }
+}
+
+class PromisedTenure implements Tenure {
+  until = Number.NEGATIVE_INFINITY;
+  private members: readonly Replica[] = [];
+  private readonly clock: Clock;
+  private readonly promiseOf: PromiseOf;
+  private readonly ended: (tenure: PromisedTenure) => void;
+
+  constructor(clock: Clock, promiseOf: PromiseOf, ended: (tenure: PromisedTenure) => void) {
+    this.clock = clock;
+    this.promiseOf = promiseOf;
+    this.ended = ended;
+  }
+
+  holds(): boolean {
+    if (this.clock.now() < this.until) return true;
+    this.until = Number.NEGATIVE_INFINITY;
+    return false;
+  }
+
+  cover(members: readonly Replica[]): void {
+    this.members = [...members];
+    this.until = this.earliest();
+  }
+
+  changed(node: string, boot: number): void {
+    // Lapsed stays lapsed. A look at the clock first: it may have run out unseen before this renewal.
+    if (this.holds() && this.members.some((member) => member.node === node && member.boot === boot)) {
+      this.until = this.earliest();
+    }
+  }
+
+  end(): void {
+    this.until = Number.NEGATIVE_INFINITY;
+    this.members = [];
+    this.ended(this);
+  }
+
+  private earliest(): number {
+    let until = Number.POSITIVE_INFINITY;
+    for (const member of this.members) until = Math.min(until, this.promiseOf(member.node, member.boot));
+    return until;
+  }
+}
