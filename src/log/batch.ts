@@ -10,6 +10,9 @@
  * Within a batch the lsns are consecutive. Copies (compaction, backfill) carry records of any lsn and no place in the log; their
  * "previous" and "first" lsn are the commit point as of which the records were there (see RecoveryVisitor).
  */
+import { crc32 } from 'node:zlib';
+import type { Lsn } from './lsn.js';
+
 export const batchMagic = 0x3142_4455; // "UDB1"
 export const batchHeaderBytes = 40;
 
@@ -20,7 +23,46 @@ export const BatchKind = {
   copy: 1,
   /** JSON of a group's meta data: see GroupMeta. */
   meta: 2,
+  /** JSON of the segments that the journal consists of: a number each. Group 0xffff. */
+  manifest: 3,
 } as const;
 export type BatchKind = (typeof BatchKind)[keyof typeof BatchKind];
 
 export const BatchFlag = { durable: 1 } as const;
+
+/** Does a whole batch with a right checksum lie at `start`, ending at `end` at most? */
+export function batchIsSound(bytes: Uint8Array, view: DataView, start: number, end: number): boolean {
+  if (end - start < batchHeaderBytes || view.getUint32(start, true) !== batchMagic) return false;
+  const length = view.getUint32(start + 4, true);
+  if (length < batchHeaderBytes || length > end - start) return false;
+  return crc32(bytes.subarray(start + 12, start + length)) === view.getUint32(start + 8, true);
+}
+
+/** Computes and sets the checksum of the batch in bytes [start, end). */
+export function setBatchChecksum(bytes: Uint8Array, view: DataView, start: number, end: number): void {
+  view.setUint32(start + 8, crc32(bytes.subarray(start + 12, end)), true);
+}
+
+/** The batch header of 40 bytes, checksum unset. */
+export function writeBatchHeader(
+  view: DataView,
+  start: number,
+  length: number,
+  group: number,
+  kind: BatchKind,
+  durable: boolean,
+  count: number,
+  previous: Lsn,
+  first: Lsn,
+): void {
+  view.setUint32(start, batchMagic, true);
+  view.setUint32(start + 4, length, true);
+  view.setUint32(start + 8, 0, true);
+  view.setUint16(start + 12, group, true);
+  view.setUint8(start + 14, kind);
+  view.setUint8(start + 15, durable ? BatchFlag.durable : 0);
+  view.setUint32(start + 16, count, true);
+  view.setUint32(start + 20, 0, true);
+  view.setFloat64(start + 24, previous, true);
+  view.setFloat64(start + 32, first, true);
+}

@@ -48,6 +48,8 @@ export interface JournalOwner {
 export interface Journal {
   /** Joins the owner; before any append for its group. */
   register(owner: JournalOwner): void;
+  /** The group leaves this node: its meta is no longer kept, and nothing more is appended for it. */
+  unregister(owner: JournalOwner): void;
   /**
    * Queues the sealed batch in bytes [start, end) of `chunk`, at the end of this turn, and pins the chunk until it is
    * on disk. `owner.durable(token)` follows; for the batches in between as well, since it is cumulative.
