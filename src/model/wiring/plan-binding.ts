@@ -1,0 +1,83 @@
+import { Refusal, RefusedError } from '../../base/errors.js';
+import { xMatchValues } from '../exchange/headers.js';
+import { argument, describeArgument } from './arguments.js';
+import { nameKey } from './footprint.js';
+import { bindingKey, type ExchangeObject, isDurable, type QueueObject } from './objects.js';
+import type { ChangeBinding } from './operations.js';
+import { checkNotDefaultExchange } from './plan-exchange.js';
+import {
+  checkMayUse,
+  checkNameLength,
+  checkVhost,
+  describeExchange,
+  describeQueue,
+  notFound,
+  type Planner,
+} from './planner.js';
+
+export function planBind(planner: Planner, change: ChangeBinding): void {
+  const { source, destination } = checkEnds(planner, change);
+  if (source === undefined) throw notFound(describeExchange(change.vhost, change.source));
+  if (destination === undefined) {
+    const describe = change.destinationKind === 'queue' ? describeQueue : describeExchange;
+    throw notFound(describe(change.vhost, change.destination));
+  }
+  checkNameLength('routing key', change.routingKey);
+  if (source.type === 'headers') checkXMatch(change);
+  const key = bindingKey(change);
+  planner.footprint.writes(nameKey.binding(change.vhost, change.source, key));
+  const current = planner.tables.exchangeTarget(change.vhost, change.source)?.binding(key);
+  if (current !== undefined) {
+    planner.position = current.position;
+    return;
+  }
+  planner.create({
+    kind: 'binding',
+    position: 0,
+    vhost: change.vhost,
+    source: change.source,
+    destinationKind: change.destinationKind,
+    destination: change.destination,
+    routingKey: change.routingKey,
+    arguments: change.arguments,
+    durable: isDurable(source) && isDurable(destination),
+  });
+}
+
+/** What is not bound is not an error, whichever of its parts is missing: unbinding may be repeated. */
+export function planUnbind(planner: Planner, change: ChangeBinding): void {
+  checkEnds(planner, change);
+  const key = bindingKey(change);
+  planner.footprint.writes(nameKey.binding(change.vhost, change.source, key));
+  const current = planner.tables.exchangeTarget(change.vhost, change.source)?.binding(key);
+  if (current === undefined) return;
+  planner.position = current.position;
+  planner.removal.binding(current);
+}
+
+interface Ends {
+  source: ExchangeObject | undefined;
+  destination: ExchangeObject | QueueObject | undefined;
+}
+
+function checkEnds(planner: Planner, change: ChangeBinding): Ends {
+  checkVhost(planner.tables, change.vhost);
+  checkNotDefaultExchange(change.source);
+  const source = planner.exchange(change.vhost, change.source);
+  if (change.destinationKind === 'exchange') {
+    checkNotDefaultExchange(change.destination);
+    return { source, destination: planner.exchange(change.vhost, change.destination) };
+  }
+  const destination = planner.queue(change.vhost, change.destination);
+  if (destination !== undefined) checkMayUse(destination, change.connection);
+  return { source, destination };
+}
+
+function checkXMatch(change: ChangeBinding): void {
+  const value = argument(change.arguments, 'x-match');
+  if (value === undefined || (typeof value === 'string' && xMatchValues.includes(value))) return;
+  throw new RefusedError(
+    Refusal.preconditionFailed,
+    `invalid x-match: ${describeArgument(value)} was received, one of ${xMatchValues.join(', ')} is expected`,
+  );
+}

@@ -1,0 +1,108 @@
+import { Refusal, RefusedError } from '../../base/errors.js';
+import { argument, argumentsEqual, describeArgument } from './arguments.js';
+import { nameKey } from './footprint.js';
+import { type ExchangeObject, ExchangeType } from './objects.js';
+import type { DeclareExchange, DeleteExchange } from './operations.js';
+import {
+  checkEquivalent,
+  checkNameLength,
+  checkNotReserved,
+  checkVhost,
+  describeExchange,
+  inequivalent,
+  notFound,
+  type Planner,
+} from './planner.js';
+
+const alternate = 'alternate-exchange';
+
+export function planDeclareExchange(planner: Planner, declaration: DeclareExchange): void {
+  const { vhost, name } = declaration;
+  checkVhost(planner.tables, vhost);
+  checkNotDefaultExchange(name);
+  const current = planner.exchange(vhost, name);
+  if (declaration.passive) {
+    if (current === undefined) throw notFound(describeExchange(vhost, name));
+    planner.position = current.position;
+    return;
+  }
+  const type = checkType(declaration.type);
+  if (current !== undefined) {
+    checkSameExchange(current, declaration);
+    planner.position = current.position;
+    return;
+  }
+  checkNotReserved('exchange', name);
+  checkNameLength('exchange name', name);
+  checkAlternate(declaration);
+  planner.footprint.writes(nameKey.exchange(vhost, name));
+  planner.create({
+    kind: 'exchange',
+    position: 0,
+    vhost,
+    name,
+    type,
+    durable: declaration.durable,
+    autoDelete: declaration.autoDelete,
+    internal: declaration.internal,
+    arguments: declaration.arguments,
+  });
+}
+
+export function planDeleteExchange(planner: Planner, deletion: DeleteExchange): void {
+  const { vhost, name } = deletion;
+  checkVhost(planner.tables, vhost);
+  checkNotDefaultExchange(name);
+  if (name.startsWith('amq.')) {
+    throw new RefusedError(
+      Refusal.accessRefused,
+      `deletion of system ${describeExchange(vhost, name)} not allowed: every vhost has it`,
+    );
+  }
+  planner.footprint.writes(nameKey.exchange(vhost, name));
+  const target = planner.tables.exchangeTarget(vhost, name);
+  const exchange = target?.exchange;
+  if (target === undefined || exchange === undefined) return;
+  if (deletion.position !== 0 && deletion.position !== exchange.position) return;
+  if (deletion.ifUnused && target.outboundCount > 0) {
+    throw new RefusedError(Refusal.preconditionFailed, `${describeExchange(vhost, name)} in use`);
+  }
+  planner.position = exchange.position;
+  planner.removal.exchange(exchange);
+}
+
+/** @throws RefusedError access-refused */
+export function checkNotDefaultExchange(name: string): void {
+  if (name === '') throw new RefusedError(Refusal.accessRefused, 'operation not permitted on the default exchange');
+}
+
+function checkType(type: string): ExchangeType {
+  if (Object.hasOwn(ExchangeType, type)) return type as ExchangeType;
+  throw new RefusedError(
+    Refusal.preconditionFailed,
+    `unknown exchange type '${type}'; use 'direct', 'fanout', 'topic' or 'headers'`,
+  );
+}
+
+function checkAlternate(declaration: DeclareExchange): void {
+  const value = argument(declaration.arguments, alternate);
+  if (value === undefined || typeof value === 'string') return;
+  throw new RefusedError(
+    Refusal.preconditionFailed,
+    `invalid arg '${alternate}' for ${describeExchange(declaration.vhost, declaration.name)}: ` +
+      `${describeArgument(value)} was received, a string is expected`,
+  );
+}
+
+function checkSameExchange(current: ExchangeObject, declaration: DeclareExchange): void {
+  const what = describeExchange(current.vhost, current.name);
+  checkEquivalent('type', what, declaration.type, current.type);
+  checkEquivalent('durable', what, declaration.durable, current.durable);
+  checkEquivalent('auto_delete', what, declaration.autoDelete, current.autoDelete);
+  checkEquivalent('internal', what, declaration.internal, current.internal);
+  const received = argument(declaration.arguments, alternate);
+  const now = argument(current.arguments, alternate);
+  if (!argumentsEqual(received, now)) {
+    throw inequivalent(alternate, what, describeArgument(received), describeArgument(now));
+  }
+}

@@ -1,0 +1,140 @@
+import { Refusal, RefusedError } from '../../base/errors.js';
+import { argument, describeArgument } from './arguments.js';
+import { nameKey } from './footprint.js';
+import type { QueueObject } from './objects.js';
+import {
+  type ConnectionClosed,
+  type DeclareQueue,
+  type DeleteQueue,
+  type NodeGone,
+  ownerOf,
+  type QueueUnused,
+} from './operations.js';
+import {
+  checkEquivalent,
+  checkMayUse,
+  checkNameLength,
+  checkNotReserved,
+  checkVhost,
+  describeQueue,
+  inequivalent,
+  locked,
+  notFound,
+  type Planner,
+} from './planner.js';
+import { checkQueueArguments, differingQueueArgument, queueType } from './queue-arguments.js';
+
+export function planDeclareQueue(planner: Planner, declaration: DeclareQueue): void {
+  const { vhost, name } = declaration;
+  checkVhost(planner.tables, vhost);
+  if (!declaration.passive && !declaration.serverNamed) checkNotReserved('queue', name);
+  const current = planner.queue(vhost, name);
+  if (declaration.passive) {
+    if (current === undefined) throw notFound(describeQueue(vhost, name));
+    checkMayUse(current, declaration.connection);
+    planner.about(current);
+    return;
+  }
+  if (current !== undefined) {
+    checkSameQueue(current, declaration);
+    planner.about(current);
+    return;
+  }
+  checkNameLength('queue name', name);
+  checkQueueArguments(declaration.arguments, describeQueue(vhost, name));
+  checkQuorum(declaration);
+  const owner = ownerOf(declaration.connection);
+  if (declaration.exclusive) checkOwnerLives(planner, declaration);
+  planner.footprint.writes(nameKey.queue(vhost, name));
+  const queue: QueueObject = {
+    kind: 'queue',
+    position: 0,
+    vhost,
+    name,
+    durable: declaration.durable,
+    owner: declaration.exclusive ? declaration.connection : '',
+    autoDelete: declaration.autoDelete,
+    arguments: declaration.arguments,
+    group: 0,
+  };
+  planner.group = planner.context.chooseGroup(queue, owner?.node ?? '');
+  planner.create({ ...queue, group: planner.group });
+}
+
+/** A declaration must not come after the end of its connection, or nobody would delete the queue. */
+function checkOwnerLives(planner: Planner, declaration: DeclareQueue): void {
+  planner.footprint.reads(nameKey.connection(declaration.connection));
+  const owner = ownerOf(declaration.connection);
+  if (owner === undefined) return;
+  planner.footprint.reads(nameKey.node(owner.node));
+  if (planner.context.isGone(owner.node, owner.boot)) {
+    throw new RefusedError(
+      Refusal.notAllowed,
+      `${describeQueue(declaration.vhost, declaration.name)} cannot be declared: the node of its connection ${declaration.connection} is gone`,
+    );
+  }
+}
+
+function checkSameQueue(current: QueueObject, declaration: DeclareQueue): void {
+  const what = describeQueue(current.vhost, current.name);
+  if (current.owner !== (declaration.exclusive ? declaration.connection : '')) throw locked(current);
+  checkEquivalent('durable', what, declaration.durable, current.durable);
+  checkEquivalent('auto_delete', what, declaration.autoDelete, current.autoDelete);
+  const key = differingQueueArgument(current.arguments, declaration.arguments);
+  if (key === undefined) return;
+  throw inequivalent(
+    key,
+    what,
+    describeArgument(argument(declaration.arguments, key)),
+    describeArgument(argument(current.arguments, key)),
+  );
+}
+
+/** Quorum queues are for data that must stay: durable, nobody's own, never deleted by themselves. */
+function checkQuorum(declaration: DeclareQueue): void {
+  if (queueType(declaration.arguments) !== 'quorum') return;
+  const wrong = declaration.autoDelete
+    ? 'auto-delete'
+    : declaration.exclusive
+      ? 'exclusive-owner'
+      : declaration.durable
+        ? ''
+        : 'non-durable';
+  if (wrong === '') return;
+  throw new RefusedError(
+    Refusal.preconditionFailed,
+    `invalid property '${wrong}' for ${describeQueue(declaration.vhost, declaration.name)}: ` +
+      'a quorum queue is durable, not exclusive and not auto-delete',
+  );
+}
+
+export function planDeleteQueue(planner: Planner, deletion: DeleteQueue): void {
+  checkVhost(planner.tables, deletion.vhost);
+  const queue = planner.queue(deletion.vhost, deletion.name);
+  if (queue === undefined) return;
+  checkMayUse(queue, deletion.connection);
+  if (deletion.incarnation !== 0 && deletion.incarnation !== queue.position) return;
+  planner.about(queue);
+  planner.removal.queue(queue);
+}
+
+export function planConnectionClosed(planner: Planner, closed: ConnectionClosed): void {
+  planner.footprint.writes(nameKey.connection(closed.connection));
+  for (const queue of planner.tables.queuesOwnedBy(closed.connection)) planner.removal.queue(queue);
+}
+
+export function planNodeGone(planner: Planner, gone: NodeGone): void {
+  planner.footprint.writes(nameKey.node(gone.node));
+  for (const connection of planner.tables.owners()) {
+    const owner = ownerOf(connection);
+    if (owner?.node !== gone.node || owner.boot > gone.boot) continue;
+    for (const queue of planner.tables.queuesOwnedBy(connection)) planner.removal.queue(queue);
+  }
+}
+
+export function planQueueUnused(planner: Planner, unused: QueueUnused): void {
+  const queue = planner.tables.queueAt(unused.incarnation);
+  if (queue?.autoDelete !== true) return;
+  planner.about(queue);
+  planner.removal.queue(queue);
+}

@@ -1,0 +1,146 @@
+import { Refusal, RefusedError } from '../../base/errors.js';
+import type { Lsn } from '../../log/lsn.js';
+import type { ConnectionId } from '../broker.js';
+import { Footprint, nameKey } from './footprint.js';
+import { type ExchangeObject, encodeObject, type QueueObject, type WiringObject } from './objects.js';
+import { Removal } from './removal.js';
+import type { WiringTables } from './tables.js';
+
+/** How many objects the wiring may have. Every node holds all of them in memory. */
+export interface WiringLimits {
+  readonly exchange: number;
+  readonly queue: number;
+  readonly binding: number;
+}
+
+export const defaultLimits: WiringLimits = { exchange: 1_000_000, queue: 1_000_000, binding: 5_000_000 };
+
+/** What planning looks at. */
+export interface PlanContext {
+  readonly tables: WiringTables;
+  readonly limits: WiringLimits;
+  /** The group for a new queue (its own `group` is 0), asked for at `node` ('' = by nobody's node). */
+  chooseGroup(queue: QueueObject, node: string): number;
+  /** Is this boot of the node over? Nothing can be declared for its connections any more. */
+  isGone(node: string, boot: number): boolean;
+}
+
+/** AMQP short strings: names and keys. */
+const nameBytesMax = 255;
+const encoder = new TextEncoder();
+
+/**
+ * One operation being planned: what it looks at goes into the footprint, what it is to change into `creates` and `removal`.
+ * Planning changes nothing.
+ */
+export class Planner {
+  readonly context: PlanContext;
+  readonly tables: WiringTables;
+  readonly footprint: Footprint = new Footprint();
+  readonly creates: WiringObject[] = [];
+  readonly removal: Removal;
+  /** Of the object that the answer is about. */
+  position: Lsn = 0;
+  group = 0;
+
+  constructor(context: PlanContext) {
+    this.context = context;
+    this.tables = context.tables;
+    this.removal = new Removal(context.tables, this.footprint);
+  }
+
+  queue(vhost: string, name: string): QueueObject | undefined {
+    this.footprint.reads(nameKey.queue(vhost, name));
+    return this.tables.queue(vhost, name);
+  }
+
+  exchange(vhost: string, name: string): ExchangeObject | undefined {
+    this.footprint.reads(nameKey.exchange(vhost, name));
+    return this.tables.exchange(vhost, name);
+  }
+
+  /** The answer is about this queue. */
+  about(queue: QueueObject): void {
+    this.position = queue.position;
+    this.group = queue.group;
+  }
+
+  /**
+   * @throws RefusedError if there is no room for it: too many objects, or too large an object.
+   */
+  create(object: Exclude<WiringObject, { kind: 'vhost' }>): void {
+    const max = this.context.limits[object.kind];
+    if (this.tables.count(object.kind) >= max) {
+      throw new RefusedError(
+        Refusal.preconditionFailed,
+        `cannot create another ${object.kind}: the limit of ${max} is reached; delete some first`,
+      );
+    }
+    if (Object.keys(object.arguments).length > 0) encodeObject(object);
+    this.creates.push(object);
+  }
+}
+
+export function describeQueue(vhost: string, name: string): string {
+  return `queue '${name}' in vhost '${vhost}'`;
+}
+
+export function describeExchange(vhost: string, name: string): string {
+  return `exchange '${name}' in vhost '${vhost}'`;
+}
+
+export function notFound(what: string): RefusedError {
+  return new RefusedError(Refusal.notFound, `no ${what}`);
+}
+
+/** @throws RefusedError precondition-failed */
+export function checkNameLength(kind: string, name: string): void {
+  if (name.length * 3 > nameBytesMax && encoder.encode(name).length > nameBytesMax) {
+    throw new RefusedError(
+      Refusal.preconditionFailed,
+      `the ${kind} '${name.slice(0, 40)}...' is longer than ${nameBytesMax} bytes`,
+    );
+  }
+}
+
+/** Names that begin with "amq." are the broker's (AMQP 0-9-1 §3.1.4). @throws RefusedError access-refused */
+export function checkNotReserved(kind: 'queue' | 'exchange', name: string): void {
+  if (name.startsWith('amq.')) {
+    throw new RefusedError(Refusal.accessRefused, `${kind} name '${name}' contains reserved prefix 'amq.*'`);
+  }
+}
+
+/** @throws RefusedError resource-locked if the queue is exclusive to another connection. */
+export function checkMayUse(queue: QueueObject, connection: ConnectionId): void {
+  if (queue.owner !== '' && queue.owner !== connection) throw locked(queue);
+}
+
+export function locked(queue: QueueObject): RefusedError {
+  return new RefusedError(
+    Refusal.resourceLocked,
+    `cannot obtain exclusive access to locked ${describeQueue(queue.vhost, queue.name)}. It could be originally ` +
+      'declared on another connection or the exclusive property value does not match that of the original declaration.',
+  );
+}
+
+/** @throws RefusedError precondition-failed if a declaration differs from what is there. */
+export function checkEquivalent(
+  arg: string,
+  what: string,
+  received: string | boolean,
+  current: string | boolean,
+): void {
+  if (received !== current) throw inequivalent(arg, what, `'${received}'`, `'${current}'`);
+}
+
+export function inequivalent(arg: string, what: string, received: string, current: string): RefusedError {
+  return new RefusedError(
+    Refusal.preconditionFailed,
+    `inequivalent arg '${arg}' for ${what}: received ${received} but current is ${current}`,
+  );
+}
+
+/** @throws RefusedError not-found */
+export function checkVhost(tables: WiringTables, vhost: string): void {
+  if (!tables.hasVhost(vhost)) throw notFound(`vhost '${vhost}'`);
+}

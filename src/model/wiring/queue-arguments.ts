@@ -1,0 +1,87 @@
+/** The arguments of queues: which are known, what they may be, and which of them make two declarations differ. */
+import { Refusal, RefusedError } from '../../base/errors.js';
+import type { Arguments, ArgumentValue } from '../broker.js';
+import { argument, argumentsEqual, describeArgument } from './arguments.js';
+
+/** Says what is expected of a value, or '' if it is right. */
+type Check = (value: ArgumentValue) => string;
+
+/** Largest time, in milliseconds (as in RabbitMQ). */
+const durationMax = 0xffff_ffff;
+
+function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Check {
+  const wanted = max === Number.MAX_SAFE_INTEGER ? `an integer of at least ${min}` : `an integer from ${min} to ${max}`;
+  return (value) => {
+    const number = typeof value === 'bigint' ? Number(value) : value;
+    return typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max ? '' : wanted;
+  };
+}
+
+function oneOf(...values: (string | number)[]): Check {
+  const wanted = values.map((value) => `'${value}'`).join(' or ');
+  return (value) => (values.some((one) => argumentsEqual(one, value)) ? '' : wanted);
+}
+
+const text: Check = (value) => (typeof value === 'string' ? '' : 'a string');
+const flag: Check = (value) => (typeof value === 'boolean' ? '' : 'a boolean');
+
+const checks: ReadonlyMap<string, Check> = new Map([
+  ['x-queue-type', oneOf('classic', 'quorum')],
+  ['x-expires', integer(1, durationMax)],
+  ['x-message-ttl', integer(0, durationMax)],
+  ['x-max-length', integer(0)],
+  ['x-max-length-bytes', integer(0)],
+  ['x-overflow', oneOf('drop-head', 'reject-publish', 'reject-publish-dlx')],
+  ['x-dead-letter-exchange', text],
+  ['x-dead-letter-routing-key', text],
+  ['x-dead-letter-strategy', oneOf('at-most-once', 'at-least-once')],
+  ['x-max-priority', integer(0, 255)],
+  ['x-single-active-consumer', flag],
+  ['x-delivery-limit', integer(-1)],
+  ['x-queue-mode', oneOf('default', 'lazy')],
+  ['x-queue-version', oneOf(1, 2)],
+  ['x-queue-master-locator', text],
+  ['x-queue-leader-locator', text],
+  ['x-quorum-initial-group-size', integer(1)],
+  ['x-replicas', integer(1)],
+  ['x-min-in-sync', integer(1)],
+]);
+
+/** 'classic' or 'quorum'; what a queue has no other argument for is classic. */
+export function queueType(table: Arguments): ArgumentValue {
+  return argument(table, 'x-queue-type') ?? 'classic';
+}
+
+/**
+ * Checks the arguments of a new queue. Unknown ones are kept and mean nothing.
+ * @param what names the queue in the text of an error.
+ * @throws RefusedError precondition-failed, or not-implemented for streams.
+ */
+export function checkQueueArguments(table: Arguments, what: string): void {
+  if (argument(table, 'x-queue-type') === 'stream') {
+    throw new RefusedError(
+      Refusal.notImplemented,
+      `${what} cannot be declared: queues of type 'stream' are not implemented; use 'classic' or 'quorum'`,
+    );
+  }
+  for (const [key, value] of Object.entries(table)) {
+    const wanted = checks.get(key)?.(value) ?? '';
+    if (wanted !== '') refuse(key, what, `${describeArgument(value)} was received, ${wanted} is expected`);
+  }
+  if (Object.hasOwn(table, 'x-dead-letter-routing-key') && !Object.hasOwn(table, 'x-dead-letter-exchange')) {
+    refuse('x-dead-letter-routing-key', what, "it needs 'x-dead-letter-exchange'");
+  }
+}
+
+function refuse(key: string, what: string, reason: string): never {
+  throw new RefusedError(Refusal.preconditionFailed, `invalid arg '${key}' for ${what}: ${reason}`);
+}
+
+/** The first known argument in which a declaration differs from the queue that is there; undefined if there is none. */
+export function differingQueueArgument(current: Arguments, received: Arguments): string | undefined {
+  if (!argumentsEqual(queueType(current), queueType(received))) return 'x-queue-type';
+  for (const key of checks.keys()) {
+    if (key !== 'x-queue-type' && !argumentsEqual(argument(current, key), argument(received, key))) return key;
+  }
+  return undefined;
+}

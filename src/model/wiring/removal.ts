@@ -1,0 +1,75 @@
+import type { ExchangeTarget } from '../exchange/target.js';
+import { type Footprint, nameKey } from './footprint.js';
+import { type BindingObject, bindingKey, type ExchangeObject, type QueueObject, type WiringObject } from './objects.js';
+import type { WiringTables } from './tables.js';
+
+/**
+ * Everything that goes when something goes: a queue or exchange with its bindings, an auto-delete exchange with the
+ * last binding that left it, and so on along the chain.
+ */
+export class Removal {
+  private readonly tables: WiringTables;
+  private readonly footprint: Footprint;
+  private readonly bindings = new Set<BindingObject>();
+  private readonly exchanges = new Set<ExchangeObject>();
+  private readonly queues = new Set<QueueObject>();
+  /** Exchanges whose bindings are still to be followed. */
+  private readonly due: ExchangeTarget[] = [];
+  /** Bindings removed, by the exchange that they leave. */
+  private readonly removedFrom = new Map<ExchangeTarget, number>();
+
+  constructor(tables: WiringTables, footprint: Footprint) {
+    this.tables = tables;
+    this.footprint = footprint;
+  }
+
+  queue(queue: QueueObject): void {
+    this.footprint.writes(nameKey.queue(queue.vhost, queue.name));
+    this.queues.add(queue);
+    for (const binding of this.tables.queueTarget(queue.vhost, queue.name)?.inbound() ?? []) this.drop(binding);
+    this.follow();
+  }
+
+  exchange(exchange: ExchangeObject): void {
+    this.take(exchange);
+    this.follow();
+  }
+
+  binding(binding: BindingObject): void {
+    this.footprint.writes(nameKey.binding(binding.vhost, binding.source, bindingKey(binding)));
+    this.drop(binding);
+    this.follow();
+  }
+
+  /** All of it; bindings before what they connect, so that no part of the list leaves one without its ends. */
+  objects(): WiringObject[] {
+    return [...this.bindings, ...this.exchanges, ...this.queues];
+  }
+
+  private take(exchange: ExchangeObject): void {
+    this.footprint.writes(nameKey.exchange(exchange.vhost, exchange.name));
+    if (this.exchanges.has(exchange)) return;
+    this.exchanges.add(exchange);
+    const target = this.tables.exchangeTarget(exchange.vhost, exchange.name);
+    if (target !== undefined) this.due.push(target);
+  }
+
+  private follow(): void {
+    for (let target = this.due.pop(); target !== undefined; target = this.due.pop()) {
+      for (const binding of target.outbound()) this.bindings.add(binding);
+      for (const binding of target.inbound()) this.drop(binding);
+    }
+  }
+
+  private drop(binding: BindingObject): void {
+    if (this.bindings.has(binding)) return;
+    this.bindings.add(binding);
+    this.footprint.reads(nameKey.exchange(binding.vhost, binding.source));
+    const source = this.tables.exchangeTarget(binding.vhost, binding.source);
+    if (source?.exchange?.autoDelete !== true) return;
+    this.footprint.writes(nameKey.exchange(binding.vhost, binding.source));
+    const removed = (this.removedFrom.get(source) ?? 0) + 1;
+    this.removedFrom.set(source, removed);
+    if (removed === source.outboundCount) this.take(source.exchange);
+  }
+}
