@@ -22,7 +22,7 @@ import { type OutboxMemory, PublishOutbox } from './publish-outbox.js';
 import { type QueueCount, Requests } from './requests.js';
 import { Settlement, SettlementRing } from './settlement-ring.js';
 import { ClusterSubscription, type HolderClient, QueueHolder } from './subscription.js';
-import { settle, type Tie } from './tie.js';
+import { type ServiceControl, settle, type Tie } from './tie.js';
 
 /** What a group's client needs of its node. */
 export interface GroupClientContext {
@@ -41,7 +41,7 @@ export const requestTimeoutMs = 30_000;
 export class GroupClient implements HolderClient, Flushable {
   readonly group: number;
   /** The service of the present attachment. */
-  port: GroupServicePort | undefined;
+  port: ServiceControl | undefined;
   private readonly context: GroupClientContext;
   private readonly confirms = new ConfirmRing();
   private readonly outbox: PublishOutbox;
@@ -50,10 +50,14 @@ export class GroupClient implements HolderClient, Flushable {
   private readonly subscriptions = new Map<number, ClusterSubscription>();
   /** Sinks that may hold messages of this group. */
   private readonly sinks = new Set<DeliverySink>();
+  /** Why the group is gone for ever; '' = it is not. */
+  private gone = '';
   private tie: Tie | undefined;
-  /** The publish port of a direct attachment. */
+  /** The service itself, if publishes and settlements may go straight to it. */
   private direct: GroupServicePort | undefined;
   private lastAttachment = 0;
+  /** Number of the attachment that is being made or used; 0 = none. */
+  private current = 0;
   private lastEpoch = 0;
   private lastSubscriber = 0;
   private dirty = false;
@@ -87,7 +91,7 @@ export class GroupClient implements HolderClient, Flushable {
     const subscription = new ClusterSubscription(this, incarnation, ++this.lastSubscriber, request);
     this.subscriptions.set(subscription.number, subscription);
     this.sinks.add(request.sink);
-    this.flush();
+    this.touch();
     await subscription.open(this.context.wiringVersion());
     return subscription;
   }
@@ -166,10 +170,19 @@ export class GroupClient implements HolderClient, Flushable {
     for (const sink of this.sinks) messages.addSink(sink);
     const newEpoch = epoch !== this.lastEpoch;
     this.lastEpoch = epoch;
+    // A new primary gives back by itself, flagged, what no client names; by now another client may hold it. In the same epoch
+    // what a client holds was given back, and handed out to it anew, before.
     this.settlements.restart((incarnation, position) => !newEpoch && messages.addNew(incarnation, position));
     messages.addSettlements(this.settlements);
     messages.copyTo(held);
-    return ++this.lastAttachment;
+    this.gone = '';
+    this.current = ++this.lastAttachment;
+    return this.current;
+  }
+
+  /** Do calls with this attachment's number count? Those of an older attachment never do (rule 13). */
+  isCurrent(number: number): boolean {
+    return number === this.current || !this.context.rules.attachNumber;
   }
 
   /** The primary took the attachment: says everything again that is not answered. */
@@ -182,11 +195,12 @@ export class GroupClient implements HolderClient, Flushable {
     else this.rewindLate = true;
     this.send(tie);
     this.requests.askAll(tie.port, version);
-    if (tie.direct) this.direct = tie.port;
+    this.direct = tie.direct;
   }
 
   /** The attachment is over; everything unanswered is kept. Idempotent. */
   detached(): void {
+    this.current = 0;
     if (this.tie === undefined) return;
     this.tie = undefined;
     this.port = undefined;
@@ -206,8 +220,9 @@ export class GroupClient implements HolderClient, Flushable {
     this.outbox.appendRecord(bytes, start, view.getUint32(start, true), sequence);
   }
 
-  /** The group is gone for ever, with its queues: nothing is owed to anybody any more. */
+  /** The group is gone for ever, with its queues: nothing is owed to anybody, what is asked of it is refused. */
   abandon(reason: string): void {
+    this.gone = reason;
     this.detached();
     for (const subscription of [...this.subscriptions.values()]) subscription.cancelledByService(reason);
     this.settlements.clear();
@@ -280,6 +295,7 @@ export class GroupClient implements HolderClient, Flushable {
   flush(): void {
     this.dirty = false;
     if (this.tie !== undefined) this.send(this.tie);
+    else if (this.gone !== '') this.abandon(this.gone);
     if (this.toGrant.length === 0) return;
     const opened = this.toGrant;
     this.toGrant = [];
@@ -287,18 +303,16 @@ export class GroupClient implements HolderClient, Flushable {
   }
 
   private send(tie: Tie): void {
-    if (!this.outbox.allSent) tie.sendPublishes(this.outbox, this.context.wiringVersion());
-    if (this.rewindLate) {
-      this.rewindLate = false;
-      this.outbox.rewind(this.confirms.confirmed);
-      this.touch();
-    }
-    if (this.settlements.sent < this.settlements.end) tie.sendSettlements(this.settlements);
+    tie.send(this.outbox, this.settlements, this.context.wiringVersion());
+    if (!this.rewindLate) return;
+    this.rewindLate = false;
+    this.outbox.rewind(this.confirms.confirmed);
+    this.touch();
   }
 
   /** Asks in order with what was published and settled before. */
   private ask(request: number): void {
-    if (this.tie === undefined) return;
+    if (this.tie === undefined) return this.touch();
     this.send(this.tie);
     this.requests.ask(request, this.tie.port, this.context.wiringVersion());
   }

@@ -14,16 +14,15 @@ export interface Leadership {
 
 /** The groups of the cluster, as this node knows them. */
 export interface GroupDirectory {
-  /**
-   * The newest leadership known, or undefined if there is none: a replicated group without a primary, or a local group whose
-   * node's boot is over (its queues and their messages are gone for ever).
-   */
+  /** The newest leadership known; undefined if there is none, or none was learned yet. */
   leadership(group: number): Leadership | undefined;
+  /** True for a local group only, once its node's last boot is known to be over: its queues and messages are gone for ever. */
+  isOver(group: number): boolean;
   /** The group, if this node leads it now and its service takes attachments. Its epoch equals `leadership(group).epoch`. */
   led(group: number): LedGroup | undefined;
   /**
-   * Told whenever `leadership(group)` or `led(group)` has changed, after the change. When this node is deposed it is told
-   * after `UnconfirmedKeeper.keepPublish` was called for what had not committed.
+   * Told whenever `leadership`, `isOver` or `led` of the group has changed, after the change. When this node is deposed it is
+   * told after `UnconfirmedKeeper.keepPublish` was called for what had not committed.
    */
   onChange(listener: (group: number) => void): void;
 }

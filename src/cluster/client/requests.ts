@@ -1,15 +1,15 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { EnqueueView } from '../../log/record.js';
 import type { DeliverySink, GetRequest, Holder } from '../../model/broker.js';
-import type { GroupServicePort } from '../../model/group-port.js';
 import { refusedError } from './subscription.js';
+import type { ServiceControl } from './tie.js';
 
 /** A question to a group's service that is not answered yet. It is asked again at each attachment. */
 interface Request {
   readonly incarnation: number;
   /** Since when it waits, by the node's clock. */
   readonly since: number;
-  ask(port: GroupServicePort, number: number, wiringVersion: number): void;
+  ask(port: ServiceControl, number: number, wiringVersion: number): void;
   fail(error: Error): void;
 }
 
@@ -27,7 +27,7 @@ class Get implements Request {
     this.noAck = request.noAck;
   }
 
-  ask(port: GroupServicePort, number: number, wiringVersion: number): void {
+  ask(port: ServiceControl, number: number, wiringVersion: number): void {
     port.get(number, this.incarnation, wiringVersion, this.noAck);
   }
   fail(error: Error): void {
@@ -55,7 +55,7 @@ class Count implements Request {
     this.fail = fail;
   }
 
-  ask(port: GroupServicePort, number: number, wiringVersion: number): void {
+  ask(port: ServiceControl, number: number, wiringVersion: number): void {
     port.count(number, this.incarnation, wiringVersion);
   }
 }
@@ -73,7 +73,7 @@ class Purge implements Request {
     this.fail = fail;
   }
 
-  ask(port: GroupServicePort, number: number, wiringVersion: number): void {
+  ask(port: ServiceControl, number: number, wiringVersion: number): void {
     port.purge(number, this.incarnation, wiringVersion);
   }
 }
@@ -98,17 +98,12 @@ export class Requests {
     return this.keep(new Purge(incarnation, now, resolve, fail));
   }
 
-  ask(number: number, port: GroupServicePort, wiringVersion: number): void {
+  ask(number: number, port: ServiceControl, wiringVersion: number): void {
     this.pending.get(number)?.ask(port, number, wiringVersion);
   }
 
-  askAll(port: GroupServicePort, wiringVersion: number): void {
+  askAll(port: ServiceControl, wiringVersion: number): void {
     for (const [number, request] of this.pending) request.ask(port, number, wiringVersion);
-  }
-
-  /** The incarnation that request `number` was about; 0 if it is not pending. */
-  incarnationOf(number: number): number {
-    return this.pending.get(number)?.incarnation ?? 0;
   }
 
   /** Returns false if nobody waits for the message: it is to be given back unless it was a get without acks. */

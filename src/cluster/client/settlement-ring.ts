@@ -8,6 +8,9 @@
 export const Settlement = { ack: 0, requeue: 1, release: 2, reject: 3 } as const;
 export type Settlement = (typeof Settlement)[keyof typeof Settlement];
 
+/** Mark of an entry that `restart` leaves out. */
+const dropped = 255;
+
 export class SettlementRing {
   /** Absolute numbers of entries. */
   answered = 0;
@@ -51,22 +54,25 @@ export class SettlementRing {
   }
 
   /**
-   * A new attachment: everything unanswered is to be told again. `newEpoch`: but not what goes back to its queue, since a new
-   * primary gives back by itself, flagged, what no client names as held; by now another client may hold it.
+   * A new attachment: everything unanswered is to be told again, in order. `keepReturn` is asked, newest first, whether to tell
+   * again that a message goes back to its queue.
    */
-  restart(newEpoch: boolean): void {
-    if (newEpoch) {
-      let to = this.answered;
-      for (let from = this.answered; from < this.end; from++) {
-        const kind = this.kind(from);
-        if (kind === Settlement.requeue || kind === Settlement.release) continue;
-        this.kinds[to & this.mask] = kind;
-        this.incarnations[to & this.mask] = this.incarnation(from);
-        this.positions[to & this.mask] = this.position(from);
-        to++;
-      }
-      this.end = to;
+  restart(keepReturn: (incarnation: number, position: number) => boolean): void {
+    for (let number = this.end - 1; number >= this.answered; number--) {
+      const kind = this.kind(number);
+      if (kind !== Settlement.requeue && kind !== Settlement.release) continue;
+      if (!keepReturn(this.incarnation(number), this.position(number))) this.kinds[number & this.mask] = dropped;
     }
+    let to = this.answered;
+    for (let from = this.answered; from < this.end; from++) {
+      const kind = this.kinds[from & this.mask]!;
+      if (kind === dropped) continue;
+      this.kinds[to & this.mask] = kind;
+      this.incarnations[to & this.mask] = this.incarnation(from);
+      this.positions[to & this.mask] = this.position(from);
+      to++;
+    }
+    this.end = to;
     this.sent = this.answered;
     this.base = this.answered;
   }

@@ -1,13 +1,14 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { ConsumeRequest, DeliverySink, Holder, Subscription } from '../../model/broker.js';
-import type { GroupServicePort, SubscribeOptions } from '../../model/group-port.js';
+import type { SubscribeOptions } from '../../model/group-port.js';
 import { Settlement } from './settlement-ring.js';
+import type { ServiceControl } from './tie.js';
 
 /** What the holders of messages need from their group's client. */
 export interface HolderClient {
   settle(kind: Settlement, incarnation: number, position: number): void;
   /** The service of the present attachment, if there is one. */
-  readonly port: GroupServicePort | undefined;
+  readonly port: ServiceControl | undefined;
   /** The service is to be granted the credit of a new subscription at the end of this turn, after its answer was sent. */
   opened(subscription: ClusterSubscription): void;
   /** The subscription ended at this node: no more deliveries are its. */

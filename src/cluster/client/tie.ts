@@ -7,35 +7,35 @@ import type { GroupServicePort } from '../../model/group-port.js';
 import type { PublishOutbox } from './publish-outbox.js';
 import { Settlement, type SettlementRing } from './settlement-ring.js';
 
+/** What is asked of the service call by call; publishes and settlements are gathered. */
+export type ServiceControl = Omit<GroupServicePort, 'publish' | 'ack' | 'requeue' | 'reject'>;
+
 export interface Tie {
   /** Every call of this attachment carries it; a newer attachment has a higher one. */
   readonly number: number;
   readonly epoch: number;
-  readonly port: GroupServicePort;
-  /** True if publishes and settlements go straight to `port`; false if they are gathered and sent once per turn. */
-  readonly direct: boolean;
-  /** Sends of the outbox what the way takes now. */
-  sendPublishes(outbox: PublishOutbox, wiringVersion: number): void;
-  sendSettlements(settlements: SettlementRing): void;
+  readonly port: ServiceControl;
+  /** If publishes and settlements may go straight to the service: the service. */
+  readonly direct: GroupServicePort | undefined;
+  /** Sends what is not sent yet, as far as the way takes it now. */
+  send(outbox: PublishOutbox, settlements: SettlementRing, wiringVersion: number): void;
 }
 
 export class LocalTie implements Tie {
   readonly number: number;
   readonly epoch: number;
   readonly port: GroupServicePort;
-  readonly direct = true;
+  readonly direct: GroupServicePort;
 
   constructor(number: number, epoch: number, port: GroupServicePort) {
     this.number = number;
     this.epoch = epoch;
     this.port = port;
+    this.direct = port;
   }
 
-  sendPublishes(outbox: PublishOutbox, wiringVersion: number): void {
+  send(outbox: PublishOutbox, settlements: SettlementRing, wiringVersion: number): void {
     outbox.send(always, (bytes, view, start, end) => publishRecords(this.port, bytes, view, start, end, wiringVersion));
-  }
-
-  sendSettlements(settlements: SettlementRing): void {
     while (settlements.sent < settlements.end) {
       const number = settlements.sent++;
       settle(this.port, settlements.kind(number), settlements.incarnation(number), settlements.position(number));

@@ -1,0 +1,205 @@
+/**
+ * The primary's end of other nodes' attachments: accepts them for the groups that this node leads, and turns their frames
+ * into calls of the group's service.
+ *
+ * A node may hear of a new primary before that one is ready: its request then waits here until this node leads in the epoch
+ * asked for. What comes with another number than the present attachment's is dropped (rule 13), in the same epoch too.
+ */
+import type { Rules } from '../../base/rules.js';
+import type { Turn } from '../../base/turn.js';
+import type { GroupServicePort, HeldMessage, SubscribeOptions } from '../../model/group-port.js';
+import { argumentsFromJson, type Json } from '../../model/wiring/arguments.js';
+import type { Frame } from '../link/frame.js';
+import type { Link } from '../link/link.js';
+import type { Links } from '../link/links.js';
+import { decodeText, FrameType, heldBytes, sendIdValue, settlementBytes } from './frames.js';
+import type { AttachableService, GroupDirectory } from './ports.js';
+import { RemoteClient } from './remote-client.js';
+import type { Settlement } from './settlement-ring.js';
+import { publishRecords, settle } from './tie.js';
+
+/** One node's attachment to one group, asked for or accepted. */
+interface Attachment {
+  readonly link: Link;
+  readonly group: number;
+  readonly number: number;
+  readonly epoch: number;
+  readonly confirmed: number;
+  readonly held: HeldMessage[];
+  readonly client: RemoteClient;
+  /** All that is held was named. */
+  complete: boolean;
+  service: AttachableService | undefined;
+  port: GroupServicePort | undefined;
+}
+
+export interface AttachmentServerOptions {
+  turn: Turn;
+  rules: Rules;
+  directory: GroupDirectory;
+  links: Links;
+}
+
+export class AttachmentServer {
+  private readonly options: AttachmentServerOptions;
+  /** By link and group. */
+  private readonly attachments = new Map<Link, Map<number, Attachment>>();
+
+  constructor(options: AttachmentServerOptions) {
+    this.options = options;
+    const { links, directory } = options;
+    links.observe({ down: (link) => this.linkDown(link) });
+    links.handle(FrameType.attach, (link, frame) => this.attach(link, frame));
+    for (const type of callTypes) links.handle(type, (link, frame) => this.called(link, frame));
+    directory.onChange((group) => this.changed(group));
+  }
+
+  private attach(link: Link, frame: Frame): void {
+    const { view, start, end } = frame;
+    const number = view.getUint32(start, true);
+    let ofLink = this.attachments.get(link);
+    if (ofLink === undefined) {
+      ofLink = new Map();
+      this.attachments.set(link, ofLink);
+    }
+    let attachment = ofLink.get(frame.group);
+    if (attachment === undefined || attachment.number !== number) {
+      attachment?.client.close();
+      attachment = {
+        link,
+        group: frame.group,
+        number,
+        epoch: view.getFloat64(start + 8, true),
+        confirmed: view.getFloat64(start + 16, true),
+        held: [],
+        client: new RemoteClient(link, frame.group, number, this.options.turn),
+        complete: false,
+        service: undefined,
+        port: undefined,
+      };
+      ofLink.set(frame.group, attachment);
+    }
+    for (let at = start + 24; at + heldBytes <= end; at += heldBytes)
+      attachment.held.push({
+        incarnation: view.getFloat64(at, true),
+        position: view.getFloat64(at + 8, true),
+        subscriber: view.getUint32(at + 16, true),
+      });
+    attachment.complete = view.getUint32(start + 4, true) === 1;
+    if (attachment.complete) this.decide(attachment);
+  }
+
+  /** Accepts or refuses, or lets wait what asks for an epoch that this node does not lead in yet. */
+  private decide(attachment: Attachment): void {
+    const { directory } = this.options;
+    const { link, group, number, epoch, client } = attachment;
+    const led = directory.led(group);
+    if (led?.epoch === epoch) {
+      client.attached(epoch);
+      attachment.service = led.service;
+      attachment.port = led.service.attach(
+        link.peer.node,
+        link.peer.boot,
+        client,
+        attachment.held,
+        attachment.confirmed,
+      );
+      attachment.held.length = 0;
+      return;
+    }
+    const known = directory.leadership(group)?.epoch ?? 0;
+    if (known <= epoch) return;
+    client.close();
+    this.attachments.get(link)?.delete(group);
+    sendIdValue(link, FrameType.refused, group, number, 0, known);
+  }
+
+  /** What this node leads has changed. */
+  private changed(group: number): void {
+    const epoch = this.options.directory.led(group)?.epoch;
+    for (const ofLink of this.attachments.values()) {
+      const attachment = ofLink.get(group);
+      if (attachment === undefined) continue;
+      if (attachment.port === undefined) {
+        if (attachment.complete) this.decide(attachment);
+      } else if (attachment.epoch !== epoch) {
+        attachment.client.close();
+        ofLink.delete(group);
+      }
+    }
+  }
+
+  /** What the node's clients hold stays theirs: the node may come back. */
+  private linkDown(link: Link): void {
+    const ofLink = this.attachments.get(link);
+    if (ofLink === undefined) return;
+    this.attachments.delete(link);
+    for (const attachment of ofLink.values()) {
+      attachment.client.close();
+      attachment.service?.detach(link.peer.node, link.peer.boot);
+    }
+  }
+
+  private called(link: Link, frame: Frame): void {
+    const attachment = this.attachments.get(link)?.get(frame.group);
+    const port = attachment?.port;
+    if (attachment === undefined || port === undefined) return;
+    const { bytes, view, start, end } = frame;
+    if (view.getUint32(start, true) !== attachment.number && this.options.rules.attachNumber) return;
+    switch (frame.type) {
+      case FrameType.publish:
+        return publishRecords(port, bytes, view, start + 16, end, view.getFloat64(start + 8, true));
+      case FrameType.settle:
+        for (let at = start + 4; at + settlementBytes <= end; at += settlementBytes)
+          settle(port, bytes[at] as Settlement, view.getFloat64(at + 1, true), view.getFloat64(at + 9, true));
+        return;
+      default:
+        call(port, frame, view.getUint32(start + 4, true));
+    }
+  }
+}
+
+/** The calls that come one by one: `id` is the subscriber's or the request's number. */
+function call(port: GroupServicePort, frame: Frame, id: number): void {
+  const { bytes, view, start, end } = frame;
+  switch (frame.type) {
+    case FrameType.grant:
+      return port.grant(id, view.getFloat64(start + 8, true));
+    case FrameType.unsubscribe:
+      return port.unsubscribe(id);
+    case FrameType.get: {
+      const noAck = bytes[start + 24] === 1;
+      return port.get(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true), noAck);
+    }
+    case FrameType.count:
+      return port.count(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true));
+    case FrameType.purge:
+      return port.purge(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true));
+    case FrameType.subscribe: {
+      const options = decodeOptions(decodeText(bytes, start + 32, end), view.getFloat64(start + 24, true));
+      return port.subscribe(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true), options);
+    }
+  }
+}
+
+function decodeOptions(text: string, credit: number): SubscribeOptions {
+  const json = JSON.parse(text) as { consumerTag: string; noAck: boolean; exclusive: boolean; arguments: Json };
+  return {
+    consumerTag: json.consumerTag,
+    noAck: json.noAck,
+    exclusive: json.exclusive,
+    arguments: argumentsFromJson(json.arguments),
+    credit,
+  };
+}
+
+const callTypes = [
+  FrameType.publish,
+  FrameType.settle,
+  FrameType.subscribe,
+  FrameType.grant,
+  FrameType.unsubscribe,
+  FrameType.get,
+  FrameType.count,
+  FrameType.purge,
+];

@@ -1,0 +1,256 @@
+/**
+ * All groups as this node's AMQP clients use them: makes one GroupClient per group, ties each to the group's primary wherever
+ * that is, and hands it the frames that come from there.
+ *
+ * Every node attaches to every replicated group, used or not: a new primary delivers nothing before each live node has named
+ * what its clients hold (rule 13). Local groups of other nodes are attached to when they are first used.
+ */
+import type { Clock, Timer } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import type { Rules } from '../../base/rules.js';
+import type { Turn } from '../../base/turn.js';
+import { EnqueueView } from '../../log/record.js';
+import type { DeliverySink, PublishOwner } from '../../model/broker.js';
+import type { HeldMessage } from '../../model/group-port.js';
+import type { Frame } from '../link/frame.js';
+import type { Link } from '../link/link.js';
+import type { Links } from '../link/links.js';
+import { isLocalGroup, systemGroup } from '../map.js';
+import { decodeText, FrameType, redeliveredBit } from './frames.js';
+import { GroupClient, type GroupClientContext } from './group-client.js';
+import { LocalClient } from './local-client.js';
+import type { GroupDirectory, LedGroup, UnconfirmedKeeper } from './ports.js';
+import { OutboxMemory } from './publish-outbox.js';
+import { RemoteTie } from './remote-tie.js';
+import { LocalTie } from './tie.js';
+
+export interface GroupClientsOptions {
+  node: string;
+  boot: number;
+  turn: Turn;
+  clock: Clock;
+  logger: Logger;
+  rules: Rules;
+  directory: GroupDirectory;
+  /** Undefined for a broker that is alone. */
+  links: Links | undefined;
+  /** The version of the wiring that this node routes with. */
+  wiringVersion(): number;
+}
+
+/** A group's client and the attachment that was asked for and not answered yet. */
+interface Seat {
+  readonly client: GroupClient;
+  asked: RemoteTie | undefined;
+}
+
+const expirePeriodMs = 1000;
+
+export class GroupClients implements UnconfirmedKeeper {
+  readonly memory: OutboxMemory = new OutboxMemory();
+  private readonly options: GroupClientsOptions;
+  private readonly context: GroupClientContext;
+  private readonly seats = new Map<number, Seat>();
+  private readonly expiry: Timer;
+  private readonly view = new EnqueueView();
+
+  constructor(options: GroupClientsOptions) {
+    this.options = options;
+    this.context = {
+      boot: options.boot,
+      turn: options.turn,
+      clock: options.clock,
+      rules: options.rules,
+      memory: this.memory,
+      wiringVersion: () => options.wiringVersion(),
+    };
+    options.directory.onChange((group) => this.changed(group));
+    if (options.links !== undefined) this.useLinks(options.links);
+    this.expiry = options.clock.every(expirePeriodMs, () => {
+      for (const { client } of this.seats.values()) client.expireRequests();
+    });
+  }
+
+  /** The client of the group, made when first asked for. */
+  client(group: number): GroupClient {
+    return this.seat(group).client;
+  }
+
+  keepPublish(group: number, bytes: Uint8Array, view: DataView, start: number): void {
+    this.client(group).keepPublish(bytes, view, start);
+  }
+
+  forgetPublisher(owner: PublishOwner): void {
+    for (const { client } of this.seats.values()) client.forgetPublisher(owner);
+  }
+
+  forgetSink(sink: DeliverySink): void {
+    for (const { client } of this.seats.values()) client.forgetSink(sink);
+  }
+
+  close(): void {
+    this.expiry.cancel();
+  }
+
+  private seat(group: number): Seat {
+    let seat = this.seats.get(group);
+    if (seat === undefined) {
+      seat = { client: new GroupClient(group, this.context), asked: undefined };
+      this.seats.set(group, seat);
+      this.attach(group, seat);
+    }
+    return seat;
+  }
+
+  /** The system group's messages are declarations: nobody publishes to it or consumes from it. */
+  private changed(group: number): void {
+    if (group === systemGroup) return;
+    const seat = this.seats.get(group);
+    if (seat !== undefined) this.attach(group, seat);
+    else if (!isLocalGroup(group)) this.seat(group);
+  }
+
+  /** Makes the attachment fit what is known of the group's primary and of the link to it. */
+  private attach(group: number, seat: Seat): void {
+    const { directory, links, node, boot } = this.options;
+    if (directory.isOver(group)) return this.abandon(seat);
+    const leadership = directory.leadership(group);
+    if (leadership === undefined) return this.detach(seat);
+    if (leadership.node === node) {
+      const led = directory.led(group);
+      if (led === undefined || led.epoch !== leadership.epoch || leadership.boot !== boot) return this.detach(seat);
+      const tie = seat.client.attachment;
+      if (tie?.direct === undefined || tie.epoch !== led.epoch) this.attachHere(seat, led);
+      return;
+    }
+    const link = links?.get(leadership.node);
+    if (link === undefined || link.peer.boot !== leadership.boot) return this.detach(seat);
+    const tie = seat.asked ?? seat.client.attachment;
+    if (tie instanceof RemoteTie && tie.link === link && tie.epoch === leadership.epoch) return;
+    this.askFor(seat, link, leadership.epoch);
+  }
+
+  private attachHere(seat: Seat, led: LedGroup): void {
+    const { node, boot } = this.options;
+    const { client } = seat;
+    const held: HeldMessage[] = [];
+    seat.asked = undefined;
+    const number = client.beginAttachment(led.epoch, held);
+    const port = led.service.attach(node, boot, new LocalClient(client, number), held, client.confirmedSequence);
+    client.attached(new LocalTie(number, led.epoch, port));
+  }
+
+  private askFor(seat: Seat, link: Link, epoch: number): void {
+    const { client } = seat;
+    const held: HeldMessage[] = [];
+    const number = client.beginAttachment(epoch, held);
+    seat.asked = new RemoteTie(link, client.group, number, epoch, () => client.touch());
+    seat.asked.attach(held, client.confirmedSequence);
+  }
+
+  private detach(seat: Seat): void {
+    seat.asked = undefined;
+    seat.client.detached();
+  }
+
+  private abandon(seat: Seat): void {
+    seat.asked = undefined;
+    seat.client.abandon(`the node of group ${seat.client.group}, which alone held the queue, is gone`);
+  }
+
+  // ---- links ----
+
+  private useLinks(links: Links): void {
+    links.observe({
+      up: (link) => {
+        link.onDrain(() => this.drained(link));
+        for (const [group, seat] of this.seats) this.attach(group, seat);
+      },
+      down: () => {
+        for (const [group, seat] of this.seats) this.attach(group, seat);
+      },
+    });
+    links.handle(FrameType.attached, (link, frame) => this.attached(link, frame));
+    links.handle(FrameType.refused, (link, frame) => this.refused(link, frame));
+    for (const type of answerTypes) links.handle(type, (_link, frame) => this.answered(frame));
+  }
+
+  private drained(link: Link): void {
+    for (const { client } of this.seats.values()) {
+      const tie = client.attachment;
+      if (tie instanceof RemoteTie && tie.link === link) client.touch();
+    }
+  }
+
+  private attached(link: Link, frame: Frame): void {
+    const seat = this.seats.get(frame.group);
+    const asked = seat?.asked;
+    if (seat === undefined || asked === undefined || asked.link !== link) return;
+    if (asked.number !== frame.view.getUint32(frame.start, true)) return;
+    seat.asked = undefined;
+    seat.client.attached(asked);
+  }
+
+  /** The other node knows of a newer primary; this node will learn of it from the map, and attach there. */
+  private refused(link: Link, frame: Frame): void {
+    const seat = this.seats.get(frame.group);
+    if (seat?.asked === undefined || seat.asked.link !== link) return;
+    this.options.logger.debug('attachment refused', {
+      group: frame.group,
+      epoch: seat.asked.epoch,
+      knownThere: frame.view.getFloat64(frame.start + 8, true),
+    });
+  }
+
+  private answered(frame: Frame): void {
+    const client = this.seats.get(frame.group)?.client;
+    const { bytes, view, start, end } = frame;
+    if (client === undefined || !client.isCurrent(view.getUint32(start, true))) return;
+    const id = view.getUint32(start + 4, true);
+    switch (frame.type) {
+      case FrameType.confirmed:
+        return client.confirmed(view.getFloat64(start + 8, true));
+      case FrameType.settled:
+        return client.settled(view.getFloat64(start + 8, true));
+      case FrameType.deliver: {
+        const message = this.view.set(bytes, view, start + 16);
+        const redelivered = id >= redeliveredBit;
+        const subscriber = redelivered ? id - redeliveredBit : id;
+        return client.deliver(subscriber, view.getFloat64(start + 8, true), message.lsn, redelivered, message);
+      }
+      case FrameType.subscribed:
+        return client.subscribed(id, decodeText(bytes, start + 8, end));
+      case FrameType.unsubscribed:
+        return client.unsubscribed(id);
+      case FrameType.cancelled:
+        return client.cancelled(id, decodeText(bytes, start + 8, end));
+      case FrameType.got: {
+        const message = this.view.set(bytes, view, start + 24);
+        const remaining = view.getUint32(start + 16, true);
+        const redelivered = bytes[start + 20] === 1;
+        return client.got(id, view.getFloat64(start + 8, true), message.lsn, redelivered, remaining, message);
+      }
+      case FrameType.gotNothing:
+        return client.gotNothing(id, decodeText(bytes, start + 8, end));
+      case FrameType.counted: {
+        const ready = view.getFloat64(start + 8, true);
+        return client.counted(id, ready, view.getFloat64(start + 16, true), view.getFloat64(start + 24, true));
+      }
+      case FrameType.purged:
+        return client.purged(id, view.getFloat64(start + 8, true), decodeText(bytes, start + 16, end));
+    }
+  }
+}
+
+const answerTypes = [
+  FrameType.confirmed,
+  FrameType.settled,
+  FrameType.deliver,
+  FrameType.subscribed,
+  FrameType.unsubscribed,
+  FrameType.cancelled,
+  FrameType.got,
+  FrameType.gotNothing,
+  FrameType.counted,
+  FrameType.purged,
+];

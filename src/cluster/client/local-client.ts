@@ -1,0 +1,53 @@
+import type { EnqueueView } from '../../log/record.js';
+import type { GroupClientPort } from '../../model/group-port.js';
+import type { GroupClient } from './group-client.js';
+
+/** An attachment on the primary's own node: hands the service's answers to the client as long as it is the present one. */
+export class LocalClient implements GroupClientPort {
+  private readonly client: GroupClient;
+  private readonly number: number;
+
+  constructor(client: GroupClient, number: number) {
+    this.client = client;
+    this.number = number;
+  }
+
+  confirmed(sequence: number): void {
+    if (this.client.isCurrent(this.number)) this.client.confirmed(sequence);
+  }
+  settled(count: number): void {
+    if (this.client.isCurrent(this.number)) this.client.settled(count);
+  }
+  deliver(subscriber: number, incarnation: number, position: number, redelivered: boolean, message: EnqueueView): void {
+    if (this.client.isCurrent(this.number)) this.client.deliver(subscriber, incarnation, position, redelivered, message);
+  }
+  subscribed(subscriber: number, refusal: string): void {
+    if (this.client.isCurrent(this.number)) this.client.subscribed(subscriber, refusal);
+  }
+  unsubscribed(subscriber: number): void {
+    if (this.client.isCurrent(this.number)) this.client.unsubscribed(subscriber);
+  }
+  cancelled(subscriber: number, reason: string): void {
+    if (this.client.isCurrent(this.number)) this.client.cancelled(subscriber, reason);
+  }
+  got(
+    request: number,
+    incarnation: number,
+    position: number,
+    redelivered: boolean,
+    remaining: number,
+    message: EnqueueView,
+  ): void {
+    if (this.client.isCurrent(this.number))
+      this.client.got(request, incarnation, position, redelivered, remaining, message);
+  }
+  gotNothing(request: number, refusal: string): void {
+    if (this.client.isCurrent(this.number)) this.client.gotNothing(request, refusal);
+  }
+  counted(request: number, ready: number, unacknowledged: number, consumers: number): void {
+    if (this.client.isCurrent(this.number)) this.client.counted(request, ready, unacknowledged, consumers);
+  }
+  purged(request: number, count: number, refusal: string): void {
+    if (this.client.isCurrent(this.number)) this.client.purged(request, count, refusal);
+  }
+}

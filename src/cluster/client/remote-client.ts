@@ -1,0 +1,129 @@
+import { type Flushable, Phase, type Turn } from '../../base/turn.js';
+import type { EnqueueView } from '../../log/record.js';
+import type { GroupClientPort } from '../../model/group-port.js';
+import type { Link } from '../link/link.js';
+import { encodeText, FrameType, redeliveredBit, sendId, sendIdText, sendIdValue } from './frames.js';
+
+/**
+ * A node's attachment as the service sees it when that node is another one: answers become frames. Confirms and settlements,
+ * which are cumulative, leave once per turn; deliveries carry the message's record as it stands in the log.
+ */
+export class RemoteClient implements GroupClientPort, Flushable {
+  readonly link: Link;
+  private readonly group: number;
+  private readonly attachment: number;
+  private readonly turn: Turn;
+  private toConfirm = -1;
+  private toSettle = -1;
+  private dirty = false;
+  private closed = false;
+
+  constructor(link: Link, group: number, attachment: number, turn: Turn) {
+    this.link = link;
+    this.group = group;
+    this.attachment = attachment;
+    this.turn = turn;
+  }
+
+  /** Nothing more is sent: the attachment was replaced, or this node no longer leads. */
+  close(): void {
+    this.closed = true;
+  }
+
+  attached(epoch: number): void {
+    sendIdValue(this.link, FrameType.attached, this.group, this.attachment, 0, epoch);
+  }
+
+  confirmed(sequence: number): void {
+    this.toConfirm = sequence;
+    this.touch();
+  }
+
+  settled(count: number): void {
+    this.toSettle = count;
+    this.touch();
+  }
+
+  deliver(subscriber: number, incarnation: number, _position: number, redelivered: boolean, message: EnqueueView): void {
+    if (this.closed) return;
+    const out = this.link.beginFrame(FrameType.deliver, this.group, 16 + message.length);
+    out.view.setUint32(out.offset, this.attachment, true);
+    out.view.setUint32(out.offset + 4, redelivered ? subscriber + redeliveredBit : subscriber, true);
+    out.view.setFloat64(out.offset + 8, incarnation, true);
+    copyRecord(message, out.bytes, out.offset + 16);
+  }
+
+  subscribed(subscriber: number, refusal: string): void {
+    if (!this.closed) sendIdText(this.link, FrameType.subscribed, this.group, this.attachment, subscriber, refusal);
+  }
+
+  unsubscribed(subscriber: number): void {
+    if (!this.closed) sendId(this.link, FrameType.unsubscribed, this.group, this.attachment, subscriber);
+  }
+
+  cancelled(subscriber: number, reason: string): void {
+    if (!this.closed) sendIdText(this.link, FrameType.cancelled, this.group, this.attachment, subscriber, reason);
+  }
+
+  got(
+    request: number,
+    incarnation: number,
+    _position: number,
+    redelivered: boolean,
+    remaining: number,
+    message: EnqueueView,
+  ): void {
+    if (this.closed) return;
+    const out = this.link.beginFrame(FrameType.got, this.group, 24 + message.length);
+    out.view.setUint32(out.offset, this.attachment, true);
+    out.view.setUint32(out.offset + 4, request, true);
+    out.view.setFloat64(out.offset + 8, incarnation, true);
+    out.view.setUint32(out.offset + 16, remaining, true);
+    out.view.setUint32(out.offset + 20, redelivered ? 1 : 0, true);
+    copyRecord(message, out.bytes, out.offset + 24);
+  }
+
+  gotNothing(request: number, refusal: string): void {
+    if (!this.closed) sendIdText(this.link, FrameType.gotNothing, this.group, this.attachment, request, refusal);
+  }
+
+  counted(request: number, ready: number, unacknowledged: number, consumers: number): void {
+    if (this.closed) return;
+    const out = this.link.beginFrame(FrameType.counted, this.group, 32);
+    out.view.setUint32(out.offset, this.attachment, true);
+    out.view.setUint32(out.offset + 4, request, true);
+    out.view.setFloat64(out.offset + 8, ready, true);
+    out.view.setFloat64(out.offset + 16, unacknowledged, true);
+    out.view.setFloat64(out.offset + 24, consumers, true);
+  }
+
+  purged(request: number, count: number, refusal: string): void {
+    if (this.closed) return;
+    const text = encodeText(refusal);
+    const out = this.link.beginFrame(FrameType.purged, this.group, 16 + text.length);
+    out.view.setUint32(out.offset, this.attachment, true);
+    out.view.setUint32(out.offset + 4, request, true);
+    out.view.setFloat64(out.offset + 8, count, true);
+    out.bytes.set(text, out.offset + 16);
+  }
+
+  flush(): void {
+    this.dirty = false;
+    if (this.closed) return;
+    if (this.toConfirm >= 0)
+      sendIdValue(this.link, FrameType.confirmed, this.group, this.attachment, 0, this.toConfirm);
+    if (this.toSettle >= 0) sendIdValue(this.link, FrameType.settled, this.group, this.attachment, 0, this.toSettle);
+    this.toConfirm = -1;
+    this.toSettle = -1;
+  }
+
+  private touch(): void {
+    if (this.dirty || this.closed) return;
+    this.dirty = true;
+    this.turn.add(Phase.log, this);
+  }
+}
+
+function copyRecord(message: EnqueueView, to: Uint8Array, at: number): void {
+  to.set(message.bytes.subarray(message.start, message.start + message.length), at);
+}

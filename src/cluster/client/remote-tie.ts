@@ -1,0 +1,131 @@
+import { argumentsToJson } from '../../model/wiring/arguments.js';
+import type { HeldMessage, SubscribeOptions } from '../../model/group-port.js';
+import type { Link } from '../link/link.js';
+import {
+  encodeText,
+  FrameType,
+  heldBytes,
+  piecesMax,
+  sendId,
+  sendIdValue,
+  sendQuestion,
+  settlementBytes,
+} from './frames.js';
+import type { PublishOutbox } from './publish-outbox.js';
+import type { SettlementRing } from './settlement-ring.js';
+import type { ServiceControl, Tie } from './tie.js';
+
+/** An attachment to a primary on another node: calls become frames on the link to it. */
+export class RemoteTie implements Tie, ServiceControl {
+  readonly number: number;
+  readonly epoch: number;
+  readonly link: Link;
+  readonly direct = undefined;
+  private readonly group: number;
+  private readonly touch: () => void;
+  /** Credit granted in this turn, by subscriber. */
+  private readonly grants = new Map<number, number>();
+
+  /** `touch` makes the client call `send` at the end of the turn. */
+  constructor(link: Link, group: number, number: number, epoch: number, touch: () => void) {
+    this.link = link;
+    this.group = group;
+    this.number = number;
+    this.epoch = epoch;
+    this.touch = touch;
+  }
+
+  get port(): ServiceControl {
+    return this;
+  }
+
+  /** Asks the primary for the attachment. Nothing else may be sent before it answered. */
+  attach(held: readonly HeldMessage[], confirmed: number): void {
+    let from = 0;
+    do {
+      const to = Math.min(held.length, from + piecesMax);
+      const out = this.link.beginFrame(FrameType.attach, this.group, 24 + (to - from) * heldBytes);
+      let at = out.offset;
+      out.view.setUint32(at, this.number, true);
+      out.view.setUint32(at + 4, to === held.length ? 1 : 0, true);
+      out.view.setFloat64(at + 8, this.epoch, true);
+      out.view.setFloat64(at + 16, confirmed, true);
+      at += 24;
+      for (; from < to; from++, at += heldBytes) {
+        const message = held[from]!;
+        out.view.setFloat64(at, message.incarnation, true);
+        out.view.setFloat64(at + 8, message.position, true);
+        out.view.setUint32(at + 16, message.subscriber, true);
+      }
+    } while (from < held.length);
+  }
+
+  send(outbox: PublishOutbox, settlements: SettlementRing, wiringVersion: number): void {
+    outbox.send(this.takesMore, (bytes, _view, start, end) => {
+      const out = this.link.beginFrame(FrameType.publish, this.group, 16 + end - start);
+      out.view.setUint32(out.offset, this.number, true);
+      out.view.setUint32(out.offset + 4, 0, true);
+      out.view.setFloat64(out.offset + 8, wiringVersion, true);
+      out.bytes.set(bytes.subarray(start, end), out.offset + 16);
+    });
+    while (settlements.sent < settlements.end) this.sendSettlements(settlements);
+    if (this.grants.size === 0) return;
+    for (const [subscriber, count] of this.grants)
+      sendIdValue(this.link, FrameType.grant, this.group, this.number, subscriber, count);
+    this.grants.clear();
+  }
+
+  subscribe(subscriber: number, incarnation: number, wiringVersion: number, options: SubscribeOptions): void {
+    const { credit, ...rest } = options;
+    const json = encodeText(JSON.stringify({ ...rest, arguments: argumentsToJson(options.arguments) }));
+    const out = this.link.beginFrame(FrameType.subscribe, this.group, 32 + json.length);
+    out.view.setUint32(out.offset, this.number, true);
+    out.view.setUint32(out.offset + 4, subscriber, true);
+    out.view.setFloat64(out.offset + 8, incarnation, true);
+    out.view.setFloat64(out.offset + 16, wiringVersion, true);
+    out.view.setFloat64(out.offset + 24, credit, true);
+    out.bytes.set(json, out.offset + 32);
+  }
+
+  grant(subscriber: number, count: number): void {
+    this.grants.set(subscriber, (this.grants.get(subscriber) ?? 0) + count);
+    this.touch();
+  }
+
+  unsubscribe(subscriber: number): void {
+    this.grants.delete(subscriber);
+    sendId(this.link, FrameType.unsubscribe, this.group, this.number, subscriber);
+  }
+
+  get(request: number, incarnation: number, wiringVersion: number, noAck: boolean): void {
+    const out = this.link.beginFrame(FrameType.get, this.group, 25);
+    out.view.setUint32(out.offset, this.number, true);
+    out.view.setUint32(out.offset + 4, request, true);
+    out.view.setFloat64(out.offset + 8, incarnation, true);
+    out.view.setFloat64(out.offset + 16, wiringVersion, true);
+    out.bytes[out.offset + 24] = noAck ? 1 : 0;
+  }
+
+  count(request: number, incarnation: number, wiringVersion: number): void {
+    sendQuestion(this.link, FrameType.count, this.group, this.number, request, incarnation, wiringVersion);
+  }
+
+  purge(request: number, incarnation: number, wiringVersion: number): void {
+    sendQuestion(this.link, FrameType.purge, this.group, this.number, request, incarnation, wiringVersion);
+  }
+
+  private readonly takesMore = (): boolean => !this.link.congested;
+
+  private sendSettlements(settlements: SettlementRing): void {
+    const count = Math.min(settlements.end - settlements.sent, piecesMax);
+    const out = this.link.beginFrame(FrameType.settle, this.group, 4 + count * settlementBytes);
+    out.view.setUint32(out.offset, this.number, true);
+    let at = out.offset + 4;
+    for (let i = 0; i < count; i++, at += settlementBytes) {
+      const number = settlements.sent++;
+      out.bytes[at] = settlements.kind(number);
+      out.view.setFloat64(at + 1, settlements.incarnation(number), true);
+      out.view.setFloat64(at + 9, settlements.position(number), true);
+    }
+  }
+}
