@@ -1,0 +1,153 @@
+/**
+ * Brings a group's state back from what its journal held. Order means nothing (rule 19): compaction writes records again, so
+ * an enqueue may be found before or after its dequeue, and more than once. Live is what was enqueued and not dequeued, in
+ * queues that were opened and not dropped.
+ *
+ * Every dequeue is remembered until the end, 8 bytes each, since another copy of its message may still come.
+ */
+import type { Chunk } from '../log/chunk.js';
+import type { GroupMeta } from '../log/journal.js';
+import type { Lsn } from '../log/lsn.js';
+import { enqueueHeaderBytes, forEachDequeued, RecordFlag, RecordKind } from '../log/record.js';
+import type { GroupState } from './group-state.js';
+
+/** Positions looked up in one turn at the end: about a millisecond's work. */
+const finishSlice = 16_384;
+
+export class GroupRecovery {
+  private readonly state: GroupState;
+  private readonly dequeued = new Map<Lsn, PositionLog>();
+  private readonly dropped = new Set<Lsn>();
+  private log: PositionLog | undefined;
+  private logOf: Lsn = -1;
+  private readonly one: Lsn[] = [0];
+
+  /** @param state empty, without observers yet. */
+  constructor(state: GroupState) {
+    this.state = state;
+  }
+
+  /** The group's last meta data. */
+  meta(meta: GroupMeta): void {
+    const state = this.state;
+    state.publishers.merge(meta.publishers);
+    state.wiringVersion = Math.max(state.wiringVersion, meta.wiringVersion);
+    state.applied = Math.max(state.applied, meta.applied);
+  }
+
+  /** A valid record at `offset` of `chunk`, whose bytes are resident. Records that are not durable are passed over. */
+  record(chunk: Chunk, offset: number, lsn: Lsn): void {
+    const bytes = chunk.bytes!;
+    const view = chunk.view!;
+    if ((bytes[offset + 5]! & RecordFlag.durable) === 0) return;
+    const state = this.state;
+    switch (bytes[offset + 4]) {
+      case RecordKind.enqueue:
+        this.enqueue(chunk, offset, lsn);
+        break;
+      case RecordKind.dequeue:
+        this.dequeue(chunk, offset);
+        break;
+      case RecordKind.open:
+        state.wiringVersion = Math.max(state.wiringVersion, view.getFloat64(offset + 24, true));
+        if (!this.dropped.has(view.getFloat64(offset + 16, true))) state.recoverOpen(chunk, offset);
+        break;
+      case RecordKind.drop:
+        state.wiringVersion = Math.max(state.wiringVersion, view.getFloat64(offset + 24, true));
+        this.dropped.add(view.getFloat64(offset + 16, true));
+        state.dropQueue(view.getFloat64(offset + 16, true));
+        break;
+      default:
+        throw new Error(`unknown kind of record ${bytes[offset + 4]} at ${offset} of chunk ${chunk.id}`);
+    }
+    if (lsn > state.applied) state.applied = lsn;
+  }
+
+  /** Everything was found. Removes what was consumed, and queues that were never opened; in slices, then calls `done`. */
+  finish(done: () => void): void {
+    for (const queue of [...this.state.allQueues()]) if (!queue.isOpened) this.state.dropQueue(queue.incarnation);
+    const left = [...this.dequeued];
+    let from = 0;
+    const slice = (): void => {
+      for (let budget = finishSlice; budget > 0; ) {
+        const next = left[left.length - 1];
+        if (next === undefined) {
+          done();
+          return;
+        }
+        const [incarnation, positions] = next;
+        const queue = this.state.queue(incarnation);
+        const end = queue === undefined ? positions.length : Math.min(positions.length, from + budget);
+        if (queue !== undefined) {
+          budget -= end - from;
+          for (; from < end; from++) this.removeOne(incarnation, positions.at(from));
+        }
+        budget--;
+        if (end === positions.length) {
+          left.pop();
+          from = 0;
+        }
+      }
+      this.state.later(slice);
+    };
+    slice();
+  }
+
+  private enqueue(chunk: Chunk, offset: number, lsn: Lsn): void {
+    const view = chunk.view!;
+    const count = view.getUint16(offset + 6, true);
+    for (let i = 0, at = offset + enqueueHeaderBytes; i < count; i++, at += 8) {
+      const incarnation = view.getFloat64(at, true);
+      if (incarnation === 0 || this.dropped.has(incarnation)) continue;
+      this.state.recoverMessage(this.state.recoveredQueue(incarnation), chunk, offset, lsn);
+    }
+    this.state.publishers.committed(view.getUint32(offset + 16, true), view.getFloat64(offset + 24, true));
+  }
+
+  private dequeue(chunk: Chunk, offset: number): void {
+    const incarnation = chunk.view!.getFloat64(offset + 16, true);
+    if (this.dropped.has(incarnation)) return;
+    if (this.log === undefined || this.logOf !== incarnation) {
+      this.log = this.dequeued.get(incarnation) ?? new PositionLog();
+      this.dequeued.set(incarnation, this.log);
+      this.logOf = incarnation;
+    }
+    forEachDequeued(chunk.bytes!, chunk.view!, offset, this.dequeueOne);
+  }
+
+  private readonly dequeueOne = (position: Lsn): void => {
+    this.log!.push(position);
+    this.removeOne(this.logOf, position);
+  };
+
+  private removeOne(incarnation: Lsn, position: Lsn): void {
+    this.one[0] = position;
+    this.state.remove(incarnation, this.one, 1);
+  }
+}
+
+const pagePositions = 4096;
+
+/** A list of positions that only grows, in pages, so that growing copies nothing. */
+class PositionLog {
+  length = 0;
+  private readonly pages: Float64Array[] = [];
+
+  push(position: Lsn): void {
+    const slot = this.length % pagePositions;
+    if (slot === 0) this.pages.push(new Float64Array(this.length === 0 ? 64 : pagePositions));
+    let page = this.pages[this.pages.length - 1]!;
+    if (slot === page.length) {
+      const larger = new Float64Array(Math.min(page.length * 2, pagePositions));
+      larger.set(page);
+      this.pages[this.pages.length - 1] = larger;
+      page = larger;
+    }
+    page[slot] = position;
+    this.length++;
+  }
+
+  at(index: number): Lsn {
+    return this.pages[Math.floor(index / pagePositions)]![index % pagePositions]!;
+  }
+}

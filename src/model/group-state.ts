@@ -1,0 +1,318 @@
+/**
+ * The state of one replicated group on one replica: its queues with their messages, the publishers' last numbers and the
+ * wiring version applied. It changes by committed records only, through `apply`, the same function on primary and backup
+ * (rule 6); recovery and joins, which know no order, have their own ways in.
+ *
+ * Of a message it keeps where the record lies, never its bytes: each entry of an index retains the record's chunk.
+ */
+import type { Chunk, Chunks } from '../log/chunk.js';
+import type { Lsn } from '../log/lsn.js';
+import {
+  decodeOpenOptions,
+  enqueueHeaderBytes,
+  forEachDequeued,
+  RecordFlag,
+  RecordKind,
+  type ReplicaOptions,
+} from '../log/record.js';
+import { Publishers } from './publishers.js';
+import { PiecePool } from './queue/index.js';
+import { QueueState } from './queue/queue-state.js';
+
+export { QueueState } from './queue/queue-state.js';
+
+/** Runs a function in a later turn: `setImmediate`, or the simulator's. */
+export type Later = (run: () => void) => void;
+
+/** Told of every change after it was made, except during recovery. */
+export interface GroupObserver {
+  /** The record at `offset` of `chunk`, whose bytes are resident, was put into the queue. After a join: in any order. */
+  enqueued(queue: QueueState, position: Lsn, chunk: Chunk, offset: number): void;
+  dequeued(queue: QueueState, position: Lsn): void;
+  opened(queue: QueueState): void;
+  /** The queue and its messages are gone; `dequeued` is not called for them. */
+  dropped(queue: QueueState): void;
+}
+
+/** Records of a dropped queue that are let go in one turn: about a millisecond's work. */
+const dropSlice = 16_384;
+
+/** Wiring version of a recovered queue without an `open`. */
+const notOpened = -1;
+
+export class GroupState {
+  readonly group: number;
+  readonly chunks: Chunks;
+  readonly later: Later;
+  readonly publishers: Publishers = new Publishers();
+  /** Highest lsn applied. */
+  applied: Lsn = 0;
+  /** Wiring version of the last `open` or `drop` applied (rule 15). */
+  wiringVersion: Lsn = 0;
+  readonly observers: GroupObserver[] = [];
+  private readonly pool = new PiecePool();
+  private readonly queues = new Map<Lsn, QueueState>();
+  private latest: QueueState | undefined;
+  private latestChunk: Chunk | undefined;
+  private dequeueFrom: QueueState | undefined;
+
+  /**
+   * @param permanent incarnations of durable queues that are there without an `open`: the wiring's queue in the system group.
+   */
+  constructor(group: number, chunks: Chunks, later: Later, permanent: readonly Lsn[] = []) {
+    this.group = group;
+    this.chunks = chunks;
+    this.later = later;
+    for (const incarnation of permanent) this.makeQueue(incarnation, { durable: true }, 0);
+  }
+
+  // ---- what it holds ----
+
+  /** The queue, or undefined if it is not (or no longer) here. */
+  queue(incarnation: Lsn): QueueState | undefined {
+    const latest = this.latest;
+    if (latest !== undefined && latest.incarnation === incarnation) return latest;
+    const queue = this.queues.get(incarnation);
+    if (queue !== undefined) this.latest = queue;
+    return queue;
+  }
+
+  /** All queues, those that are always there as well. */
+  allQueues(): Iterable<QueueState> {
+    return this.queues.values();
+  }
+
+  /** Up to `max` positions of the queue below `below`, descending: a slice of a join. Changes between two calls do no harm. */
+  positionsDescending(incarnation: Lsn, below: Lsn, max: number): Lsn[] {
+    return this.queue(incarnation)?.index.positionsDescending(below, max) ?? [];
+  }
+
+  /** The chunk that an index entry refers to. */
+  chunk(id: number): Chunk {
+    const latest = this.latestChunk;
+    if (latest !== undefined && latest.id === id) return latest;
+    const chunk = this.chunks.byId(id);
+    this.latestChunk = chunk;
+    return chunk;
+  }
+
+  // ---- committed records ----
+
+  /** Applies the committed record at `offset` of `chunk`, whose bytes are resident. What was applied before changes nothing. */
+  apply(chunk: Chunk, offset: number): void {
+    const view = chunk.view!;
+    const lsn = view.getFloat64(offset + 8, true);
+    switch (chunk.bytes![offset + 4]) {
+      case RecordKind.enqueue:
+        this.enqueue(chunk, offset, lsn);
+        this.publishers.committed(view.getUint32(offset + 16, true), view.getFloat64(offset + 24, true));
+        break;
+      case RecordKind.dequeue:
+        this.dequeueFrom = this.queue(view.getFloat64(offset + 16, true));
+        if (this.dequeueFrom !== undefined) forEachDequeued(chunk.bytes!, view, offset, this.dequeueOne);
+        break;
+      case RecordKind.open:
+        this.open(chunk, offset);
+        break;
+      case RecordKind.drop: {
+        this.wiringVersion = Math.max(this.wiringVersion, view.getFloat64(offset + 24, true));
+        this.dropQueue(view.getFloat64(offset + 16, true));
+        break;
+      }
+      default:
+        throw new Error(`unknown kind of record ${chunk.bytes![offset + 4]} at ${offset} of chunk ${chunk.id}`);
+    }
+    if (lsn > this.applied) this.applied = lsn;
+  }
+
+  /** Takes the messages at `positions[0..count)` out of the queue, without a record. Those that are not there are passed over. */
+  remove(incarnation: Lsn, positions: ArrayLike<Lsn>, count: number = positions.length): void {
+    const queue = this.queue(incarnation);
+    if (queue === undefined) return;
+    this.dequeueFrom = queue;
+    for (let i = 0; i < count; i++) this.dequeueOne(positions[i]!);
+  }
+
+  /** Drops the queue. Its records are let go in slices, in later turns. */
+  dropQueue(incarnation: Lsn): void {
+    const queue = this.queues.get(incarnation);
+    if (queue === undefined) return;
+    this.queues.delete(incarnation);
+    if (this.latest === queue) this.latest = undefined;
+    if (queue.openChunk >= 0) this.chunks.release(this.chunk(queue.openChunk), queue.openLength);
+    this.letGo(queue);
+    queue.watcher?.dropped();
+    for (const observer of this.observers) observer.dropped(queue);
+  }
+
+  // ---- joins (rules 8, 9) ----
+
+  /**
+   * Inserts the backfilled copy of an enqueue or open at `offset` of `chunk`, whose bytes are resident, in its place. A message
+   * goes into those of the queues it names that are here and lack it; whoever makes the copy leaves out the queues that have
+   * consumed it (`copyRecord`). The publisher's number in it is not looked at: the join hands those over by itself.
+   */
+  insertCopy(chunk: Chunk, offset: number): void {
+    if (chunk.bytes![offset + 4] === RecordKind.open) this.open(chunk, offset);
+    else this.enqueue(chunk, offset, chunk.view!.getFloat64(offset + 8, true));
+  }
+
+  /** Opens a queue without a record; only for queues that are not durable. */
+  openQueue(incarnation: Lsn, options: ReplicaOptions, wiringVersion: Lsn): QueueState {
+    const existing = this.queues.get(incarnation);
+    if (existing !== undefined) return existing;
+    const queue = this.makeQueue(incarnation, options, wiringVersion);
+    for (const observer of this.observers) observer.opened(queue);
+    return queue;
+  }
+
+  /**
+   * A copy of the record at `offset` of `chunk` (resident), in which an enqueue names only the queues that still have the
+   * message: what a backfill sends and a compaction writes. Undefined if nobody needs it any more.
+   */
+  copyRecord(chunk: Chunk, offset: number): Uint8Array | undefined {
+    if (!this.isLive(chunk, offset)) return undefined;
+    const length = chunk.view!.getUint32(offset, true);
+    const copy = chunk.bytes!.slice(offset, offset + length);
+    if (copy[4] !== RecordKind.enqueue) return copy;
+    const view = new DataView(copy.buffer);
+    const lsn = view.getFloat64(8, true);
+    for (let i = 0, at = enqueueHeaderBytes; i < view.getUint16(6, true); i++, at += 8)
+      if (this.queue(view.getFloat64(at, true))?.index.find(lsn) === undefined) view.setFloat64(at, 0, true);
+    return copy;
+  }
+
+  // ---- recovery ----
+
+  /** The queue of a record that was found, made if its `open` was not seen yet; what never gets one is dropped in the end. */
+  recoveredQueue(incarnation: Lsn): QueueState {
+    return this.queue(incarnation) ?? this.makeQueue(incarnation, { durable: true }, notOpened);
+  }
+
+  /** Inserts a recovered enqueue into the queue, and tells nobody. False if it is there already: another copy was seen. */
+  recoverMessage(queue: QueueState, chunk: Chunk, offset: number, lsn: Lsn): boolean {
+    const length = chunk.view!.getUint32(offset, true);
+    if (!queue.index.add(lsn, chunk.id, offset, length, queue.options.durable)) return false;
+    this.chunks.retain(chunk, length);
+    return true;
+  }
+
+  /** The `open` of a queue was found. */
+  recoverOpen(chunk: Chunk, offset: number): void {
+    const view = chunk.view!;
+    const queue = this.recoveredQueue(view.getFloat64(offset + 16, true));
+    if (queue.wiringVersion !== notOpened) return;
+    queue.wiringVersion = view.getFloat64(offset + 24, true);
+    queue.options = decodeOpenOptions(chunk.bytes!, view, offset);
+    this.keepOpen(queue, chunk, offset, view.getUint32(offset, true));
+  }
+
+  // ---- the journal's questions ----
+
+  /** Is the record at `offset` of `chunk` (an enqueue or an open, resident) referred to? */
+  isLive(chunk: Chunk, offset: number): boolean {
+    const view = chunk.view!;
+    if (chunk.bytes![offset + 4] === RecordKind.open) {
+      const queue = this.queues.get(view.getFloat64(offset + 16, true));
+      return queue !== undefined && queue.openChunk === chunk.id && queue.openOffset === offset;
+    }
+    const lsn = view.getFloat64(offset + 8, true);
+    const count = view.getUint16(offset + 6, true);
+    for (let i = 0, at = offset + enqueueHeaderBytes; i < count; i++, at += 8) {
+      const entry = this.queue(view.getFloat64(at, true))?.index.find(lsn);
+      if (entry !== undefined && entry.chunk === chunk.id && entry.offset === offset) return true;
+    }
+    return false;
+  }
+
+  /**
+   * The record was copied: refers to the copy from now on. Returns false if it was not referred to any more by any of the
+   * queues that the copy names.
+   */
+  moved(from: Chunk, fromOffset: number, to: Chunk, toOffset: number): boolean {
+    const view = to.view!;
+    const length = view.getUint32(toOffset, true);
+    if (to.bytes![toOffset + 4] === RecordKind.open) {
+      const queue = this.queues.get(view.getFloat64(toOffset + 16, true));
+      if (queue === undefined || queue.openChunk !== from.id || queue.openOffset !== fromOffset) return false;
+      this.keepOpen(queue, to, toOffset, length);
+      this.chunks.release(from, length);
+      return true;
+    }
+    const lsn = view.getFloat64(toOffset + 8, true);
+    const count = view.getUint16(toOffset + 6, true);
+    let any = false;
+    for (let i = 0, at = toOffset + enqueueHeaderBytes; i < count; i++, at += 8) {
+      const index = this.queue(view.getFloat64(at, true))?.index;
+      const entry = index?.find(lsn);
+      if (index === undefined || entry === undefined) continue;
+      if (entry.chunk !== from.id || entry.offset !== fromOffset) continue;
+      index.move(entry, to.id, toOffset);
+      this.chunks.retain(to, length);
+      this.chunks.release(from, length);
+      any = true;
+    }
+    return any;
+  }
+
+  // ---- inside ----
+
+  private makeQueue(incarnation: Lsn, options: ReplicaOptions, wiringVersion: Lsn): QueueState {
+    const queue = new QueueState(incarnation, options, wiringVersion, this.pool);
+    this.queues.set(incarnation, queue);
+    return queue;
+  }
+
+  private enqueue(chunk: Chunk, offset: number, lsn: Lsn): void {
+    const view = chunk.view!;
+    const count = view.getUint16(offset + 6, true);
+    const length = view.getUint32(offset, true);
+    const durable = (chunk.bytes![offset + 5]! & RecordFlag.durable) !== 0;
+    for (let i = 0, at = offset + enqueueHeaderBytes; i < count; i++, at += 8) {
+      const queue = this.queue(view.getFloat64(at, true));
+      if (queue === undefined) continue;
+      if (!queue.index.add(lsn, chunk.id, offset, length, durable && queue.options.durable)) continue;
+      this.chunks.retain(chunk, length);
+      if (queue.watcher !== undefined) queue.watcher.added();
+      for (let o = 0; o < this.observers.length; o++) this.observers[o]!.enqueued(queue, lsn, chunk, offset);
+    }
+  }
+
+  private readonly dequeueOne = (position: number): void => {
+    const queue = this.dequeueFrom!;
+    const entry = queue.index.find(position);
+    if (entry === undefined) return;
+    const chunk = this.chunk(entry.chunk);
+    const length = entry.length;
+    queue.index.remove(entry);
+    this.chunks.release(chunk, length);
+    for (let o = 0; o < this.observers.length; o++) this.observers[o]!.dequeued(queue, position);
+  };
+
+  private open(chunk: Chunk, offset: number): void {
+    const view = chunk.view!;
+    const incarnation = view.getFloat64(offset + 16, true);
+    const wiringVersion = view.getFloat64(offset + 24, true);
+    this.wiringVersion = Math.max(this.wiringVersion, wiringVersion);
+    if (this.queues.has(incarnation)) return;
+    const queue = this.makeQueue(incarnation, decodeOpenOptions(chunk.bytes!, view, offset), wiringVersion);
+    if (queue.options.durable) this.keepOpen(queue, chunk, offset, view.getUint32(offset, true));
+    for (const observer of this.observers) observer.opened(queue);
+  }
+
+  private keepOpen(queue: QueueState, chunk: Chunk, offset: number, length: number): void {
+    this.chunks.retain(chunk, length);
+    queue.openChunk = chunk.id;
+    queue.openOffset = offset;
+    queue.openLength = length;
+  }
+
+  private letGo(queue: QueueState): void {
+    queue.index.dropFront(dropSlice, this.releaseOne);
+    if (queue.index.size > 0) this.later(() => this.letGo(queue));
+  }
+
+  private readonly releaseOne = (chunk: number, length: number): void => {
+    this.chunks.release(this.chunk(chunk), length);
+  };
+}

@@ -1,0 +1,37 @@
+import type { Lsn } from '../../log/lsn.js';
+import type { ReplicaOptions } from '../../log/record.js';
+import { type PiecePool, QueueIndex } from './index.js';
+
+/** Whoever serves a queue on the primary. */
+export interface QueueWatcher {
+  /** A message was added. Called for each one: it only makes a note. */
+  added(): void;
+  /** The queue was dropped. */
+  dropped(): void;
+}
+
+/** One queue on one replica. */
+export class QueueState {
+  readonly incarnation: Lsn;
+  options: ReplicaOptions;
+  /** Wiring version of its `open`; 0 for a queue that is always there, -1 if recovery has not found it. */
+  wiringVersion: Lsn;
+  readonly index: QueueIndex;
+  watcher: QueueWatcher | undefined = undefined;
+  /** Where its `open` record lies, if it is kept for recovery: chunk id, or -1. */
+  openChunk = -1;
+  openOffset = 0;
+  openLength = 0;
+
+  /** False while recovery has not found its `open`. */
+  get isOpened(): boolean {
+    return this.wiringVersion >= 0;
+  }
+
+  constructor(incarnation: Lsn, options: ReplicaOptions, wiringVersion: Lsn, pool: PiecePool) {
+    this.incarnation = incarnation;
+    this.options = options;
+    this.wiringVersion = wiringVersion;
+    this.index = new QueueIndex(pool);
+  }
+}
