@@ -67,3 +67,8 @@ export interface NodeHealth {
   /** Told when `publishStop` may have changed; besides, it is asked while publishing. */
   onChange(listener: () => void): void;
 }
+
+/** Who holds a group, for its queues' status. Node names; '' = no leader. */
+export interface GroupMembers {
+  membersOf(group: number): { leader: string; members: string[]; online: string[] };
+}

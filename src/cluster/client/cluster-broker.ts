@@ -1,0 +1,138 @@
+/**
+ * The broker that this node's protocols use: routes with the node's own copy of the wiring and leaves the rest to the clients
+ * of the groups, which know who leads each. Nothing here depends on how many nodes there are: a broker that is alone is a
+ * cluster of one.
+ */
+import { RefusedError } from '../../base/errors.js';
+import { enqueueLength, type MessageParts } from '../../log/record.js';
+import type {
+  Arguments,
+  Broker,
+  ConnectionId,
+  ConsumeRequest,
+  DeliverySink,
+  GetRequest,
+  PublishGate,
+  PublishOwner,
+  QueueStatus,
+  Route,
+  Subscription,
+  Wiring,
+} from '../../model/broker.js';
+import type { QueueObject } from '../../model/wiring/objects.js';
+import type { WiringTables } from '../../model/wiring/tables.js';
+import { ClusterRoute } from './cluster-route.js';
+import type { GroupClients } from './group-clients.js';
+import type { GroupMembers } from './ports.js';
+import type { SourcesGate } from './publish-gate.js';
+import { checkAccess, findQueue } from './queue-access.js';
+
+/** The wiring with what concerns connections as a whole. */
+export interface ConnectionWiring extends Wiring {
+  connectionClosed(connection: ConnectionId): void;
+}
+
+export interface ClusterBrokerOptions {
+  node: string;
+  tables: WiringTables;
+  clients: GroupClients;
+  wiring: ConnectionWiring;
+  gate: SourcesGate;
+  members: GroupMembers;
+}
+
+export class ClusterBroker implements Broker {
+  readonly node: string;
+  readonly wiring: Wiring;
+  readonly gate: PublishGate;
+  private readonly options: ClusterBrokerOptions;
+  private readonly tables: WiringTables;
+  private readonly sourcesGate: SourcesGate;
+
+  constructor(options: ClusterBrokerOptions) {
+    this.options = options;
+    this.node = options.node;
+    this.tables = options.tables;
+    this.wiring = options.wiring;
+    this.gate = options.gate;
+    this.sourcesGate = options.gate;
+  }
+
+  hasVhost(name: string): boolean {
+    return this.tables.hasVhost(name);
+  }
+
+  get routingVersion(): number {
+    return this.tables.routingVersion;
+  }
+
+  route(vhost: string, exchange: string, routingKey: string, headers: () => Arguments): Route {
+    const routing = this.tables.route(vhost, exchange, routingKey, headers);
+    return new ClusterRoute(routing, this.tables.routingVersion, this.options.clients);
+  }
+
+  publish(route: Route, parts: MessageParts, owner: PublishOwner, tag: number): number {
+    const { targets } = route as ClusterRoute;
+    for (let i = 0; i < targets.length; i++) {
+      const target = targets[i]!;
+      target.client.publish(parts, target.incarnations, target.durable && parts.persistent, owner, tag);
+    }
+    this.sourcesGate.published(enqueueLength(parts, 0));
+    return targets.length;
+  }
+
+  forgetPublisher(owner: PublishOwner): void {
+    this.options.clients.forgetPublisher(owner);
+  }
+
+  async consume(request: ConsumeRequest): Promise<Subscription> {
+    const queue = this.queue(request.vhost, request.queue, request.connection);
+    return this.options.clients.client(queue.group).consume(queue.position, request);
+  }
+
+  get(request: GetRequest): void {
+    let queue: QueueObject;
+    try {
+      queue = this.queue(request.vhost, request.queue, request.connection);
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      request.failed(error);
+      return;
+    }
+    this.options.clients.client(queue.group).get(queue.position, request);
+  }
+
+  forgetSink(sink: DeliverySink): void {
+    this.options.clients.forgetSink(sink);
+  }
+
+  connectionClosed(connection: ConnectionId): void {
+    this.options.wiring.connectionClosed(connection);
+  }
+
+  async queueStatus(vhost: string, name: string): Promise<QueueStatus> {
+    const queue = findQueue(this.tables, vhost, name);
+    const { clients, members } = this.options;
+    const { ready, unacknowledged, consumers } = await clients.client(queue.group).count(queue.position);
+    return {
+      name,
+      vhost,
+      durable: queue.durable,
+      exclusive: queue.owner !== '',
+      autoDelete: queue.autoDelete,
+      arguments: queue.arguments,
+      messages: ready,
+      unacknowledged,
+      consumers,
+      group: queue.group,
+      ...members.membersOf(queue.group),
+    };
+  }
+
+  /** The queue, if the connection may use it. */
+  private queue(vhost: string, name: string, connection: ConnectionId): QueueObject {
+    const queue = findQueue(this.tables, vhost, name);
+    checkAccess(queue, connection);
+    return queue;
+  }
+}

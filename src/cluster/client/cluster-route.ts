@@ -1,0 +1,43 @@
+import type { Route } from '../../model/broker.js';
+import type { Routing } from '../../model/exchange/router.js';
+import { isDurable } from '../../model/wiring/objects.js';
+import type { GroupClient } from './group-client.js';
+import type { GroupClients } from './group-clients.js';
+
+/** The queues of one group that a message goes to: it is sent there once. */
+export class RouteTarget {
+  readonly client: GroupClient;
+  readonly incarnations: number[] = [];
+  /** One of the queues is durable: so is a persistent message. */
+  durable = false;
+
+  constructor(client: GroupClient) {
+    this.client = client;
+  }
+}
+
+/** A route over the groups of a cluster. */
+export class ClusterRoute implements Route {
+  readonly version: number;
+  readonly keyed: boolean;
+  readonly queueCount: number;
+  readonly targets: readonly RouteTarget[];
+
+  constructor(routing: Routing, version: number, clients: GroupClients) {
+    this.version = version;
+    this.keyed = routing.keyed;
+    this.queueCount = routing.queues.length;
+    const targets: RouteTarget[] = [];
+    for (const queue of routing.queues) {
+      const client = clients.client(queue.group);
+      let target = targets.find((candidate) => candidate.client === client);
+      if (target === undefined) {
+        target = new RouteTarget(client);
+        targets.push(target);
+      }
+      target.incarnations.push(queue.position);
+      target.durable ||= isDurable(queue);
+    }
+    this.targets = targets;
+  }
+}
