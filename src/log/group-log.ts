@@ -242,6 +242,11 @@ export class GroupLog {
     return this.headNumber + low - this.head;
   }
 
+  /** If `chunk` is the open one, the next batch begins in a new one. */
+  letGoOf(chunk: Chunk): void {
+    if (this.chunk === chunk && this.batchStart < 0) this.closeChunk();
+  }
+
   /** The log's open chunk is given back; for a replica that goes away. */
   close(): void {
     this.seal(false);

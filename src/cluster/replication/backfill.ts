@@ -6,8 +6,9 @@
  * A message is sent only if it is in the queue at the moment of sending, on the same FIFO as the live batches: no dequeue
  * can overtake it.
  */
-import { encodeCopyBatch } from '../../log/group-log.js';
 import type { Chunk } from '../../log/chunk.js';
+import { encodeCopyBatch } from '../../log/group-log.js';
+import type { Lsn } from '../../log/lsn.js';
 import { FrameType } from '../link/frame-types.js';
 import type { Follower } from './follower.js';
 import { sendPoint, sendSlice, type Slice } from './frames.js';
@@ -24,30 +25,32 @@ export class BackfillSender {
 
   /** Answers one slice; loads evicted messages first where it must. */
   request(follower: Follower, slice: Slice): void {
-    const { state, context } = this.replica;
-    const limits = context.limits;
-    const ours = state.positionsDescending(slice.incarnation, slice.high, slice.low, limits.backfillPositions);
+    const { state, context, logger } = this.replica;
+    if (follower.link.closed) return;
+    const max = context.limits.backfillPositions;
+    const found = state.positionsDescending(slice.incarnation, slice.high + 1, max);
     // Where our own slice was cut short, so is the comparison.
-    const low = ours.length < limits.backfillPositions ? slice.low : Math.max(slice.low, ours[ours.length - 1]!);
+    const low = found.length < max ? slice.low : Math.max(slice.low, found[found.length - 1]!);
+    const ours = found.filter((position) => position >= low);
     const missing = difference(ours, slice.positions);
     const evicted = this.firstEvicted(slice.incarnation, missing);
     if (evicted !== undefined) {
       context.chunks.load(evicted, (error) => {
-        if (error !== undefined) this.replica.logger.error('a message cannot be read for a joiner', { error: String(error) });
-        else if (follower.link.pendingBytes >= 0) this.request(follower, slice);
+        if (error === undefined) this.request(follower, slice);
+        else logger.error('a message cannot be read for a joiner', { error: String(error) });
       });
       return;
     }
     this.answer(follower, slice, ours, missing, low);
   }
 
-  private answer(follower: Follower, slice: Slice, ours: number[], missing: number[], lowest: number): void {
-    const { state, context, group, log } = this.replica;
+  private answer(follower: Follower, slice: Slice, ours: Lsn[], missing: Lsn[], lowest: Lsn): void {
+    const { context, group, log } = this.replica;
     const records: Uint8Array[] = [];
     let bytes = 0;
     let low = lowest;
     for (const position of missing) {
-      const record = state.copyRecord(slice.incarnation, position, context.rules.backfillPresent);
+      const record = this.copy(slice.incarnation, position);
       if (record === undefined) continue;
       if (bytes > 0 && bytes + record.length > context.limits.backfillBytes) {
         low = position + 1;
@@ -60,18 +63,31 @@ export class BackfillSender {
     const drops = slice.positions.filter((position) => position >= low && !have.has(position));
     const copies = records.length === 0 ? undefined : encodeCopyBatch(group, records, log.committed);
     const answer: Slice = { incarnation: slice.incarnation, high: slice.high, low, positions: drops };
-    sendSlice(follower.link, FrameType.backfill, group, this.epoch, follower.session, answer, copies);
+    const send = (): void =>
+      sendSlice(follower.link, FrameType.backfill, group, this.epoch, follower.session, answer, copies);
+    if (context.rules.backfillPresent) send();
+    else context.clock.after(20, send); // Planted fault: dequeues overtake their messages.
+  }
+
+  /** The message's record as it may be sent now; undefined if it is gone. */
+  private copy(incarnation: Lsn, position: Lsn): Uint8Array | undefined {
+    const { state } = this.replica;
+    const entry = state.queue(incarnation)?.index.find(position);
+    return entry === undefined ? undefined : state.copyRecord(state.chunk(entry.chunk), entry.offset);
   }
 
   /** The first chunk that is not in memory among those of the next frame's messages. */
-  private firstEvicted(incarnation: number, missing: readonly number[]): Chunk | undefined {
+  private firstEvicted(incarnation: Lsn, missing: readonly Lsn[]): Chunk | undefined {
+    const { state, context } = this.replica;
+    const index = state.queue(incarnation)?.index;
     let bytes = 0;
     for (const position of missing) {
-      const place = this.replica.state.place(incarnation, position);
-      if (place === undefined) continue;
-      if (place.chunk.bytes === undefined) return place.chunk;
-      bytes += place.length;
-      if (bytes > this.replica.context.limits.backfillBytes) return undefined;
+      const entry = index?.find(position);
+      if (entry === undefined) continue;
+      const chunk = state.chunk(entry.chunk);
+      if (chunk.bytes === undefined) return chunk;
+      bytes += entry.length;
+      if (bytes > context.limits.backfillBytes) return undefined;
     }
     return undefined;
   }
@@ -84,8 +100,8 @@ export class BackfillSender {
 }
 
 /** Members of the descending list `all` that are not in the descending list `without`. */
-function difference(all: readonly number[], without: readonly number[]): number[] {
-  const result: number[] = [];
+function difference(all: readonly Lsn[], without: readonly Lsn[]): Lsn[] {
+  const result: Lsn[] = [];
   let j = 0;
   for (const position of all) {
     while (j < without.length && without[j]! > position) j++;

@@ -5,7 +5,7 @@
 import { type Flushable, Phase } from '../../base/turn.js';
 import { parseBatch } from '../../log/group-log.js';
 import { epochStart, type Lsn } from '../../log/lsn.js';
-import type { LinkOutput } from '../client/ports.js';
+import type { Link } from '../link/link.js';
 import { FrameType } from '../link/frame-types.js';
 import type { Replica } from '../map.js';
 import {
@@ -29,7 +29,7 @@ export class Backup implements Flushable {
   /** Defined while a set difference is under way; for the status. */
   joiner: Joiner | undefined;
   private readonly replica: GroupReplica;
-  private link: LinkOutput | undefined;
+  private link: Link | undefined;
   private session = 0;
   /** Started or joining: the primary has answered this session. */
   private attached = false;
@@ -63,7 +63,7 @@ export class Backup implements Flushable {
     this.follow();
   }
 
-  linkDown(link: LinkOutput): void {
+  linkDown(link: Link): void {
     if (this.link !== link) return;
     this.link = undefined;
     this.detach();
@@ -114,7 +114,7 @@ export class Backup implements Flushable {
 
   // ---- frames ----
 
-  frame(link: LinkOutput, type: number, bytes: Uint8Array, view: DataView, start: number, end: number): void {
+  frame(link: Link, type: number, bytes: Uint8Array, view: DataView, start: number, end: number): void {
     if (link !== this.link || this.closed) return;
     switch (type) {
       case FrameType.start:

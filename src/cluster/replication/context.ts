@@ -6,7 +6,8 @@ import type { Rules } from '../../base/rules.js';
 import type { Turn } from '../../base/turn.js';
 import type { Chunks } from '../../log/chunk.js';
 import type { Journal } from '../../log/journal.js';
-import type { LinkOutput, UnconfirmedKeeper } from '../client/ports.js';
+import type { UnconfirmedKeeper } from '../client/ports.js';
+import type { Link } from '../link/link.js';
 import type { ClusterMap } from '../cluster-map.js';
 import type { GroupState } from '../../model/group-state.js';
 import type { Liveness } from '../liveness/liveness.js';
@@ -64,5 +65,5 @@ export interface ReplicationContext {
   /** This node has begun to lead a group: its wiring is brought up to date before anybody attaches. */
   leading(replica: GroupReplica): void;
   /** The link to a node, in that boot, if it is up. */
-  link(node: string, boot: number): LinkOutput | undefined;
+  link(node: string, boot: number): Link | undefined;
 }

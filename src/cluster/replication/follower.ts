@@ -1,11 +1,11 @@
 /** A replica that follows this primary, as the primary sees it: one session over one link. */
 import type { Lsn } from '../../log/lsn.js';
-import type { LinkOutput } from '../client/ports.js';
+import type { Link } from '../link/link.js';
 import type { Replica } from '../map.js';
 
 export class Follower {
   readonly replica: Replica;
-  readonly link: LinkOutput;
+  readonly link: Link;
   readonly session: number;
   /** Absolute number of the next batch of the log to be sent (see GroupLog.batch). */
   nextNumber = 0;
@@ -23,7 +23,7 @@ export class Follower {
   /** Backfill that was asked for and is not sent yet. */
   backfilling = 0;
 
-  constructor(replica: Replica, link: LinkOutput, session: number, matched: boolean, now: number) {
+  constructor(replica: Replica, link: Link, session: number, matched: boolean, now: number) {
     this.replica = replica;
     this.link = link;
     this.session = session;

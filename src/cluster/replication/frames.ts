@@ -12,7 +12,7 @@
  */
 import type { Lsn } from '../../log/lsn.js';
 import type { ReplicaOptions } from '../../log/record.js';
-import type { LinkOutput } from '../client/ports.js';
+import type { Link } from '../link/link.js';
 import { FrameType } from '../link/frame-types.js';
 
 export interface FollowMessage {
@@ -60,11 +60,11 @@ export interface RefuseMessage {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-export function sendJson(output: LinkOutput, type: FrameType, group: number, message: object): void {
+export function sendJson(link: Link, type: FrameType, group: number, message: object): void {
   const json = encoder.encode(JSON.stringify(message));
-  const at = output.begin(type, group, json.length);
-  output.bytes.set(json, at);
-  output.end(json.length);
+  const frame = link.beginFrame(type, group, json.length);
+  const at = frame.offset;
+  frame.bytes.set(json, at);
 }
 
 export function readJson<T>(bytes: Uint8Array, start: number, end: number): T {
@@ -72,7 +72,7 @@ export function readJson<T>(bytes: Uint8Array, start: number, end: number): T {
 }
 
 export function sendBatch(
-  output: LinkOutput,
+  link: Link,
   group: number,
   epoch: number,
   session: number,
@@ -82,28 +82,28 @@ export function sendBatch(
   end: number,
 ): void {
   const length = 16 + end - start;
-  const at = output.begin(FrameType.batch, group, length);
-  output.view.setUint32(at, epoch, true);
-  output.view.setUint32(at + 4, session, true);
-  output.view.setFloat64(at + 8, commit, true);
-  output.bytes.set(bytes.subarray(start, end), at + 16);
-  output.end(length);
+  const frame = link.beginFrame(FrameType.batch, group, length);
+  const at = frame.offset;
+  frame.view.setUint32(at, epoch, true);
+  frame.view.setUint32(at + 4, session, true);
+  frame.view.setFloat64(at + 8, commit, true);
+  frame.bytes.set(bytes.subarray(start, end), at + 16);
 }
 
 /** A commit or joinEnd frame. */
 export function sendPoint(
-  output: LinkOutput,
+  link: Link,
   type: FrameType,
   group: number,
   epoch: number,
   session: number,
   lsn: Lsn,
 ): void {
-  const at = output.begin(type, group, 16);
-  output.view.setUint32(at, epoch, true);
-  output.view.setUint32(at + 4, session, true);
-  output.view.setFloat64(at + 8, lsn, true);
-  output.end(16);
+  const frame = link.beginFrame(type, group, 16);
+  const at = frame.offset;
+  frame.view.setUint32(at, epoch, true);
+  frame.view.setUint32(at + 4, session, true);
+  frame.view.setFloat64(at + 8, lsn, true);
 }
 
 export const AckFlag = {
@@ -112,7 +112,7 @@ export const AckFlag = {
 } as const;
 
 export function sendAck(
-  output: LinkOutput,
+  link: Link,
   group: number,
   epoch: number,
   session: number,
@@ -121,15 +121,15 @@ export function sendAck(
   durable: Lsn,
   applied: Lsn,
 ): void {
-  const at = output.begin(FrameType.ack, group, 32);
-  const view = output.view;
+  const frame = link.beginFrame(FrameType.ack, group, 32);
+  const at = frame.offset;
+  const view = frame.view;
   view.setUint32(at, epoch, true);
   view.setUint32(at + 4, session, true);
   view.setUint32(at + 8, flags, true);
   view.setUint32(at + 12, boot, true);
   view.setFloat64(at + 16, durable, true);
   view.setFloat64(at + 24, applied, true);
-  output.end(32);
 }
 
 /** A slice of positions of one queue, from `high` down to `low`, both included. */
@@ -141,7 +141,7 @@ export interface Slice {
 }
 
 export function sendSlice(
-  output: LinkOutput,
+  link: Link,
   type: FrameType,
   group: number,
   epoch: number,
@@ -150,8 +150,9 @@ export function sendSlice(
   copies: Uint8Array | undefined,
 ): void {
   const length = 40 + slice.positions.length * 8 + (copies?.length ?? 0);
-  const at = output.begin(type, group, length);
-  const view = output.view;
+  const frame = link.beginFrame(type, group, length);
+  const at = frame.offset;
+  const view = frame.view;
   view.setUint32(at, epoch, true);
   view.setUint32(at + 4, session, true);
   view.setFloat64(at + 8, slice.incarnation, true);
@@ -164,8 +165,7 @@ export function sendSlice(
     view.setFloat64(to, position, true);
     to += 8;
   }
-  if (copies !== undefined) output.bytes.set(copies, to);
-  output.end(length);
+  if (copies !== undefined) frame.bytes.set(copies, to);
 }
 
 /** Returns the slice and where the copies begin. */

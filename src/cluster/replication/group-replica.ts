@@ -9,7 +9,7 @@ import type { Chunk } from '../../log/chunk.js';
 import { type Batch, encodeCopyBatch, forEachRecord, GroupLog } from '../../log/group-log.js';
 import type { GroupMeta, JournalOwner } from '../../log/journal.js';
 import type { Lsn } from '../../log/lsn.js';
-import { encodeDequeue, encodeDrop, encodeOpen, dequeueLengthMax, dequeuePositionsMax, RecordKind, type ReplicaOptions, setLsn } from '../../log/record.js';
+import { encodeDequeue, encodeDrop, encodeOpen, dequeueLengthMax, dequeuePositionsMax, forEachDequeued, RecordKind, type ReplicaOptions, setLsn } from '../../log/record.js';
 import { SyncCounter } from '../../log/sync-counter.js';
 import { GroupState } from '../../model/group-state.js';
 import { parseBatch } from '../../log/group-log.js';
@@ -91,8 +91,8 @@ export class GroupReplica implements JournalOwner {
       record: this.record === undefined ? '' : JSON.stringify(this.record),
       epoch: this.epoch,
       joining: this.joining,
-      voids: this.voids,
-      publishers: this.context.rules.publishersKept ? this.state.publisherList() : [],
+      voids: this.voids.filter(([from, to]) => this.context.journal.mayHold(this.group, from, to)),
+      publishers: this.context.rules.publishersKept ? this.state.publishers.list() : [],
       wiringVersion: this.state.wiringVersion,
       applied: this.log.committed,
     };
@@ -245,12 +245,28 @@ export class GroupReplica implements JournalOwner {
     this.addVoids(cut.filter(([first]) => first <= epochBegin));
     this.log.resetTo(base);
     this.disk.reset(base);
-    this.state.beginJoin(base, publishers, wiringVersion);
-    for (const [incarnation] of this.state.queueList()) {
-      const stale = this.state.positionsDescending(incarnation, epochBegin, base + 1, Number.MAX_SAFE_INTEGER);
-      if (stale.length > 0) this.dropPositions(incarnation, stale, epochBegin);
-    }
+    this.state.applied = base;
+    this.state.wiringVersion = wiringVersion;
+    this.state.publishers.merge(publishers);
+    for (const [incarnation] of this.queueList()) this.dropBetween(incarnation, base, epochBegin);
     this.saveMeta(() => {});
+  }
+
+  private dropBetween(incarnation: Lsn, base: Lsn, epochBegin: Lsn): void {
+    for (let below = epochBegin; below > base; ) {
+      const slice = this.state.positionsDescending(incarnation, below, dequeuePositionsMax);
+      const stale = slice.filter((position) => position > base);
+      if (stale.length === 0) return;
+      this.dropPositions(incarnation, stale, epochBegin);
+      below = stale[stale.length - 1]!;
+    }
+  }
+
+  /** The queues, with the options that every replica knows. */
+  queueList(): [incarnation: Lsn, options: ReplicaOptions][] {
+    const list: [Lsn, ReplicaOptions][] = [];
+    for (const queue of this.state.allQueues()) list.push([queue.incarnation, queue.options]);
+    return list;
   }
 
   /** Clears the mark; `done` when that is on disk. */
@@ -260,8 +276,10 @@ export class GroupReplica implements JournalOwner {
     this.saveMeta(done);
   }
 
+  /** A queue that is not durable has no record: recovery would not bring it back. */
   openCopy(incarnation: number, options: ReplicaOptions): void {
-    this.copy([encodeOpen(incarnation, this.state.wiringVersion, options)], this.log.committed);
+    if (!options.durable) this.state.openQueue(incarnation, options, this.state.wiringVersion);
+    else this.copy([encodeOpen(incarnation, this.state.wiringVersion, options)], this.log.committed);
   }
 
   dropCopy(incarnation: number): void {
@@ -293,7 +311,30 @@ export class GroupReplica implements JournalOwner {
     this.context.journal.append(this, chunk, offset, offset + end - start, 0);
     const view = chunk.view!;
     const stop = offset + end - start;
-    for (let at = offset + batchHeaderBytes; at < stop; at += view.getUint32(at, true)) this.state.applyCopy(chunk, at);
+    for (let at = offset + batchHeaderBytes; at < stop; at += view.getUint32(at, true)) this.applyCopy(chunk, at);
     return header.count;
+  }
+
+  private applyCopy(chunk: Chunk, at: number): void {
+    const bytes = chunk.bytes!;
+    const view = chunk.view!;
+    const incarnation = view.getFloat64(at + 16, true);
+    switch (bytes[at + 4]) {
+      case RecordKind.drop:
+        this.state.dropQueue(incarnation);
+        return;
+      case RecordKind.dequeue: {
+        const positions: Lsn[] = [];
+        forEachDequeued(bytes, view, at, (position) => positions.push(position));
+        this.state.remove(incarnation, positions);
+        return;
+      }
+      default:
+        this.state.insertCopy(chunk, at);
+    }
+  }
+
+  closeChunk(chunk: Chunk): void {
+    this.log.letGoOf(chunk);
   }
 }

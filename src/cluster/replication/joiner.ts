@@ -7,7 +7,7 @@
  * before the first change (rule 9), so a crash of either side starts the difference again.
  */
 import type { Lsn } from '../../log/lsn.js';
-import type { LinkOutput } from '../client/ports.js';
+import type { Link } from '../link/link.js';
 import { FrameType } from '../link/frame-types.js';
 import { type QueuesMessage, sendPoint, sendSlice, type Slice } from './frames.js';
 import type { GroupReplica } from './group-replica.js';
@@ -23,7 +23,7 @@ export interface JoinProgress {
 export class Joiner {
   readonly progress: JoinProgress = { queuesDone: 0, queues: 0, messagesReceived: 0, bytesReceived: 0 };
   private readonly replica: GroupReplica;
-  private readonly link: LinkOutput;
+  private readonly link: Link;
   private readonly epoch: number;
   private readonly session: number;
   private readonly base: Lsn;
@@ -36,7 +36,7 @@ export class Joiner {
 
   constructor(
     replica: GroupReplica,
-    link: LinkOutput,
+    link: Link,
     epoch: number,
     session: number,
     base: Lsn,
@@ -56,12 +56,13 @@ export class Joiner {
     for (const [incarnation, options] of message.queues) {
       this.theirs.add(incarnation);
       this.todo.push(incarnation);
-      if (!state.hasQueue(incarnation)) this.replica.openCopy(incarnation, options);
+      if (state.queue(incarnation) === undefined) this.replica.openCopy(incarnation, options);
     }
     if (!message.last) return;
     this.progress.queues = this.todo.length;
     if (this.replica.context.rules.dropStale)
-      for (const [incarnation] of state.queueList()) if (!this.theirs.has(incarnation) && incarnation <= this.base) this.replica.dropCopy(incarnation);
+      for (const [incarnation] of this.replica.queueList())
+        if (!this.theirs.has(incarnation)) this.replica.dropCopy(incarnation);
     this.nextQueue();
   }
 
@@ -75,7 +76,7 @@ export class Joiner {
   private ask(incarnation: number, high: Lsn): void {
     const { state, context, group } = this.replica;
     const max = context.limits.backfillPositions;
-    const positions = state.positionsDescending(incarnation, high, 0, max);
+    const positions = state.positionsDescending(incarnation, high + 1, max);
     const low = positions.length < max ? 0 : positions[positions.length - 1]!;
     const slice: Slice = { incarnation, high, low, positions };
     sendSlice(this.link, FrameType.have, group, this.epoch, this.session, slice, undefined);

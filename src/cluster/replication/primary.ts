@@ -15,7 +15,7 @@ import { type Batch, ensureChecksum } from '../../log/group-log.js';
 import type { Lsn } from '../../log/lsn.js';
 import type { GroupAppender } from '../../model/group-port.js';
 import { GroupService } from '../../model/group-service/group-service.js';
-import type { LinkOutput } from '../client/ports.js';
+import type { Link } from '../link/link.js';
 import { FrameType } from '../link/frame-types.js';
 import { type GroupRecord, isLocalGroup, type Replica, sameReplica, type Versioned } from '../map.js';
 import { BackfillSender } from './backfill.js';
@@ -208,7 +208,7 @@ export class Primary implements GroupAppender, Flushable {
   private send(follower: Follower): void {
     const { log, group, context } = this.replica;
     const { link, session } = follower;
-    while (follower.nextNumber < log.endNumber && link.pendingBytes < linkBytesMax) {
+    while (follower.nextNumber < log.endNumber && !link.congested) {
       const batch = log.batch(follower.nextNumber);
       if (batch === undefined) {
         this.dropFollower(follower, 'it fell behind what is kept of the log');
@@ -227,16 +227,16 @@ export class Primary implements GroupAppender, Flushable {
     }
   }
 
-  linkDrained(link: LinkOutput): void {
-    const follower = this.followers.get(link.node);
+  linkDrained(link: Link): void {
+    const follower = this.followers.get(link.peer.node);
     if (follower?.link === link) this.wake();
   }
 
-  linkDown(link: LinkOutput): void {
-    const follower = this.followers.get(link.node);
+  linkDown(link: Link): void {
+    const follower = this.followers.get(link.peer.node);
     if (follower?.link !== link) return;
-    this.followers.delete(link.node);
-    this.unfollowed.set(link.node, this.replica.context.clock.now());
+    this.followers.delete(link.peer.node);
+    this.unfollowed.set(link.peer.node, this.replica.context.clock.now());
     this.releaseTail();
   }
 
@@ -249,20 +249,20 @@ export class Primary implements GroupAppender, Flushable {
   }
 
   /** A replica wants to follow (again). */
-  follow(link: LinkOutput, message: FollowMessage): void {
+  follow(link: Link, message: FollowMessage): void {
     const { context, group } = this.replica;
     if (message.epoch !== this.epoch || this.paused) {
       if (message.epoch > this.epoch) context.map.refreshSoon();
       sendJson(link, FrameType.refuse, group, { epoch: this.epoch, session: message.session } satisfies RefuseMessage);
       return;
     }
-    const replica: Replica = { node: link.node, store: message.store, boot: message.boot };
-    this.followers.delete(link.node);
-    const member = this.set.includes(replica) || (!context.rules.bootId && this.set.includesNode(link.node));
+    const replica: Replica = { node: link.peer.node, store: message.store, boot: message.boot };
+    this.followers.delete(link.peer.node);
+    const member = this.set.includes(replica) || (!context.rules.bootId && this.set.includesNode(link.peer.node));
     const joining = message.joining && context.rules.joiningMark;
     if (member && !joining && this.match(link, replica, message)) return;
-    if (this.set.includesNode(link.node) && context.rules.outFirst) {
-      this.keeper.takeOut(link.node, 'it must join');
+    if (this.set.includesNode(link.peer.node) && context.rules.outFirst) {
+      this.keeper.takeOut(link.peer.node, 'it must join');
       sendJson(link, FrameType.refuse, group, { epoch: this.epoch, session: message.session } satisfies RefuseMessage);
       return;
     }
@@ -273,7 +273,7 @@ export class Primary implements GroupAppender, Flushable {
   }
 
   /** Finds the common point with an intact member's log (rule 6). */
-  private match(link: LinkOutput, replica: Replica, message: FollowMessage): boolean {
+  private match(link: Link, replica: Replica, message: FollowMessage): boolean {
     const { log, group, context } = this.replica;
     if (message.end < log.committed && context.rules.refuseGaps) return false;
     let common = Math.max(log.committed, message.committed);
@@ -287,7 +287,7 @@ export class Primary implements GroupAppender, Flushable {
     }
     const follower = new Follower(replica, link, message.session, true, context.clock.now());
     follower.nextNumber = number;
-    this.followers.set(link.node, follower);
+    this.followers.set(link.peer.node, follower);
     const start: StartMessage = { epoch: this.epoch, session: message.session, match: common, commit: log.committed };
     sendJson(link, FrameType.start, group, start);
     this.wake();
@@ -295,22 +295,22 @@ export class Primary implements GroupAppender, Flushable {
   }
 
   /** Set difference: the follower says what it has, is told what to drop, and is sent what it lacks (rules 8, 9). */
-  private join(link: LinkOutput, replica: Replica, message: FollowMessage): void {
+  private join(link: Link, replica: Replica, message: FollowMessage): void {
     const { log, group, state, context } = this.replica;
     const follower = new Follower(replica, link, message.session, false, context.clock.now());
     follower.nextNumber = log.numberAfter(log.committed);
-    this.followers.set(link.node, follower);
+    this.followers.set(link.peer.node, follower);
     const { epoch } = this;
     const session = message.session;
     const join: JoinMessage = {
       epoch,
       session,
       base: log.committed,
-      publishers: context.rules.publishersKept ? state.publisherList() : [],
+      publishers: context.rules.publishersKept ? state.publishers.list() : [],
       wiringVersion: state.wiringVersion,
     };
     sendJson(link, FrameType.join, group, join);
-    const queues = state.queueList();
+    const queues = this.replica.queueList();
     for (let i = 0; i === 0 || i < queues.length; i += queuesPerFrame) {
       const slice = queues.slice(i, i + queuesPerFrame);
       const last = i + queuesPerFrame >= queues.length;
@@ -320,8 +320,8 @@ export class Primary implements GroupAppender, Flushable {
   }
 
   /** Frames from replicas; the payload's epoch and session are checked here. */
-  frame(link: LinkOutput, type: number, bytes: Uint8Array, view: DataView, start: number): void {
-    const follower = this.followers.get(link.node);
+  frame(link: Link, type: number, view: DataView, start: number): void {
+    const follower = this.followers.get(link.peer.node);
     if (follower === undefined || follower.link !== link) return;
     if (view.getUint32(start, true) !== this.epoch && this.replica.context.rules.ackEpoch) return;
     if (view.getUint32(start + 4, true) !== follower.session) return;
@@ -391,5 +391,4 @@ export class Primary implements GroupAppender, Flushable {
   }
 }
 
-const linkBytesMax = 8 * 1024 * 1024;
 const queuesPerFrame = 2000;

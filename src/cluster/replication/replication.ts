@@ -5,13 +5,16 @@
 import type { Timer } from '../../base/clock.js';
 import type { GroupMeta } from '../../log/journal.js';
 import { GroupState } from '../../model/group-state.js';
-import type { AttachableService, GroupDirectory, Leadership, LedGroup, LinkOutput } from '../client/ports.js';
+import type { AttachableService, GroupDirectory, Leadership, LedGroup } from '../client/ports.js';
 import type { MapListener } from '../cluster-map.js';
+import type { Frame } from '../link/frame.js';
+import type { Link } from '../link/link.js';
+import type { Links } from '../link/links.js';
 import { FrameType } from '../link/frame-types.js';
 import { type GroupRecord, isLocalGroup, localGroup, type Member, systemGroup, type Versioned } from '../map.js';
 import type { ReplicationContext } from './context.js';
 import { Election } from './election.js';
-import { type FollowMessage, readJson, sendJson } from './frames.js';
+import { type FollowMessage, type RefuseMessage, readJson, sendJson } from './frames.js';
 import { GroupReplica, type RoleListener } from './group-replica.js';
 import { betterPrimary } from './placement.js';
 
@@ -37,11 +40,12 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
   }
 
   /** Starts with the local group; the replicated ones follow from the map. */
-  start(): void {
+  start(links: Links | undefined): void {
     const { self, clock, map } = this.context;
     const group = localGroup + this.ordinal;
     const record: GroupRecord = { group, epoch: self.boot, primary: self, inSync: [self], replicas: [self.node] };
     this.replica(group).recordChanged({ value: record, version: 1 });
+    if (links !== undefined) this.useLinks(links);
     map.listen(this);
     for (const known of map.groups.values()) this.groupChanged(known);
     this.context.liveness.observe({
@@ -102,13 +106,26 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
 
   leadership(group: number): Leadership | undefined {
     if (isLocalGroup(group)) {
-      for (const { value: member } of this.context.map.members.values())
-        if (localGroup + member.ordinal === group) return { epoch: member.boot, node: member.node, boot: member.boot };
-      return undefined;
+      const member = this.ownerOf(group);
+      return member === undefined ? undefined : { epoch: member.boot, node: member.node, boot: member.boot };
     }
     const record = this.context.map.groups.get(group)?.value;
     if (record === undefined) return undefined;
     return { epoch: record.epoch, node: record.primary.node, boot: record.primary.boot };
+  }
+
+  /**
+   * A local group's node has started again or left: its queues died with the old boot. While it is merely away nobody can tell;
+   * the system group's primary deletes its exclusive queues when it is proven dead.
+   */
+  isOver(group: number): boolean {
+    return isLocalGroup(group) && this.ownerOf(group) === undefined;
+  }
+
+  private ownerOf(group: number): Member | undefined {
+    for (const { value: member } of this.context.map.members.values())
+      if (localGroup + member.ordinal === group) return member;
+    return undefined;
   }
 
   led(group: number): LedGroup | undefined {
@@ -131,43 +148,52 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
 
   // ---- links ----
 
-  linkUp(link: LinkOutput): void {
-    for (const replica of this.replicas.values()) if (replica.backup?.primary.node === link.node) replica.backup.linkUp();
+  private useLinks(links: Links): void {
+    links.observe({
+      up: (link) => {
+        link.onDrain(() => this.linkDrained(link));
+        for (const { backup } of this.replicas.values()) if (backup?.primary.node === link.peer.node) backup.linkUp();
+      },
+      down: (link) => {
+        for (const replica of this.replicas.values()) {
+          replica.primary?.linkDown(link);
+          replica.backup?.linkDown(link);
+        }
+      },
+    });
+    for (const type of frameTypes) links.handle(type, (link, frame) => this.frame(link, frame));
   }
 
-  linkDown(link: LinkOutput): void {
-    for (const replica of this.replicas.values()) {
-      replica.primary?.linkDown(link);
-      replica.backup?.linkDown(link);
-    }
-  }
-
-  linkDrained(link: LinkOutput): void {
+  private linkDrained(link: Link): void {
     for (const replica of this.replicas.values()) replica.primary?.linkDrained(link);
   }
 
-  frame(link: LinkOutput, type: number, group: number, bytes: Uint8Array, view: DataView, start: number, end: number): void {
+  private frame(link: Link, frame: Frame): void {
+    const { type, group, bytes, view, start, end } = frame;
     const replica = this.replicas.get(group);
     if (replica === undefined) return;
     switch (type) {
-      case FrameType.follow:
-        if (replica.primary !== undefined) replica.primary.follow(link, readJson<FollowMessage>(bytes, start, end));
-        else this.refuse(link, group, readJson<FollowMessage>(bytes, start, end));
+      case FrameType.follow: {
+        const message = readJson<FollowMessage>(bytes, start, end);
+        if (replica.primary !== undefined) replica.primary.follow(link, message);
+        else this.refuse(link, group, message);
         return;
+      }
       case FrameType.ack:
       case FrameType.have:
       case FrameType.haveEnd:
-        replica.primary?.frame(link, type, bytes, view, start);
+        replica.primary?.frame(link, type, view, start);
         return;
       default:
         replica.backup?.frame(link, type, bytes, view, start, end);
     }
   }
 
-  private refuse(link: LinkOutput, group: number, message: FollowMessage): void {
+  private refuse(link: Link, group: number, message: FollowMessage): void {
     const record = this.context.map.groups.get(group);
     if (record === undefined || message.epoch > record.value.epoch) this.context.map.refreshSoon();
-    sendRefusal(link, group, record?.value.epoch ?? 0, message.session);
+    const refusal: RefuseMessage = { epoch: record?.value.epoch ?? 0, session: message.session };
+    sendJson(link, FrameType.refuse, group, refusal);
   }
 
   // ---- time ----
@@ -193,7 +219,7 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
       const { primary, group, record } = replica;
       if (primary === undefined || record === undefined || isLocalGroup(group) || group === systemGroup) continue;
       if (primary.paused) return;
-      if (replica.state.queueList().length > 0 || primary.age(this.context.clock.now()) < giveAwayAfterMs) continue;
+      if (replica.queueList().length > 0 || primary.age(this.context.clock.now()) < giveAwayAfterMs) continue;
       const node = betterPrimary(record.value, this.context.map, this.context.self.node);
       const to = record.value.inSync.find((member) => member.node === node);
       if (to === undefined) continue;
@@ -203,10 +229,20 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
   }
 }
 
-function sendRefusal(link: LinkOutput, group: number, epoch: number, session: number): void {
-  sendJson(link, FrameType.refuse, group, { epoch, session });
-}
-
+const frameTypes = [
+  FrameType.follow,
+  FrameType.start,
+  FrameType.join,
+  FrameType.queues,
+  FrameType.have,
+  FrameType.backfill,
+  FrameType.haveEnd,
+  FrameType.joinEnd,
+  FrameType.batch,
+  FrameType.commit,
+  FrameType.ack,
+  FrameType.refuse,
+];
 const tickMs = 50;
 const mapRefreshMs = 1000;
 const giveAwayAfterMs = 100;
