@@ -31,6 +31,8 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
   private readonly elections: Map<number, Election> = new Map();
   private readonly listeners: ((group: number) => void)[] = [];
   private readonly ordinal: number;
+  /** Boots known to be dead. */
+  private readonly dead: Set<number> = new Set();
   private timer: Timer | undefined;
 
   constructor(context: ReplicationContext, ordinal: number, recovered: Map<number, RecoveredGroup>) {
@@ -49,7 +51,10 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
     map.listen(this);
     for (const known of map.groups.values()) this.groupChanged(known);
     this.context.liveness.observe({
-      gone: () => this.considerElections(),
+      gone: (node, boot, reason) => {
+        if (reason === 'dead') this.bootDied(node, boot);
+        this.considerElections();
+      },
       lapsed: () => {},
     });
     this.timer = clock.every(tickMs, () => this.tick());
@@ -115,11 +120,19 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
   }
 
   /**
-   * A local group's node has started again or left: its queues died with the old boot. While it is merely away nobody can tell;
-   * the system group's primary deletes its exclusive queues when it is proven dead.
+   * A local group's node is dead or no member any more: its queues died with it. While it is merely away nobody can tell.
    */
   isOver(group: number): boolean {
-    return isLocalGroup(group) && this.ownerOf(group) === undefined;
+    if (!isLocalGroup(group)) return false;
+    const owner = this.ownerOf(group);
+    return owner === undefined || this.dead.has(owner.boot);
+  }
+
+  /** Boots are unique and never come back. */
+  private bootDied(node: string, boot: number): void {
+    this.dead.add(boot);
+    const member = this.context.map.members.get(node)?.value;
+    if (member !== undefined) this.changed(localGroup + member.ordinal);
   }
 
   private ownerOf(group: number): Member | undefined {

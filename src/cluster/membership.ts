@@ -1,0 +1,170 @@
+/**
+ * How a node enters the cluster map: draws a boot, founds the cluster if there is none, registers itself under its name, and
+ * says later that it is ready. All by compare-and-set, so that any number of nodes may do it at once.
+ */
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import type { Random } from '../base/random.js';
+import type { Transport } from './byte-stream.js';
+import type { Change, Coordinator, Entry } from './coordinator/coordinator.js';
+import { type ClusterConfig, type GroupRecord, MapKey, type Member, MemberState, parseEntry, systemGroup } from './map.js';
+
+export interface NodeDescription {
+  node: string;
+  store: string;
+  address: string;
+  amqp: string;
+  http: string;
+  pid: number;
+  lead: boolean;
+}
+
+export interface ClusterDefaults {
+  groups: number;
+  replicas: number;
+  minInSync: number;
+}
+
+export interface Registration {
+  member: Member;
+  config: ClusterConfig;
+}
+
+/** The node may not enter: the text says why and what to do. */
+export class MembershipError extends Error {
+  override readonly name = 'MembershipError';
+}
+
+const ordinalsKey = 'ordinals';
+
+export class Membership {
+  private readonly coordinator: Coordinator;
+  private readonly clock: Clock;
+  private readonly random: Random;
+  private readonly logger: Logger;
+  private readonly transport: Transport | undefined;
+
+  constructor(ports: {
+    coordinator: Coordinator;
+    clock: Clock;
+    random: Random;
+    logger: Logger;
+    transport: Transport | undefined;
+  }) {
+    this.coordinator = ports.coordinator;
+    this.clock = ports.clock;
+    this.random = ports.random;
+    this.logger = ports.logger;
+    this.transport = ports.transport;
+  }
+
+  /**
+   * Registers a new boot of the node. `knownCluster`: the id of the cluster that the store belongs to, '' if none yet;
+   * `bootAfter`: the boot must be greater (a broker that is alone counts its boots in its store).
+   */
+  async register(
+    description: NodeDescription,
+    defaults: ClusterDefaults,
+    knownCluster: string,
+    bootAfter: number,
+  ): Promise<Registration> {
+    const boot = await this.draw(MapKey.boots, bootAfter);
+    const config = await this.found(description, boot, defaults, knownCluster);
+    if (knownCluster !== '' && config.id !== knownCluster)
+      throw new MembershipError(
+        `the data folder belongs to cluster ${knownCluster}, the coordinator to cluster ${config.id}: ` +
+          'start this node with its own coordinator, or with an empty data folder',
+      );
+    const member = await this.enter(description, boot);
+    return { member, config };
+  }
+
+  /** Takes the next number of a counter, greater than `after`. */
+  private draw(key: string, after: number): Promise<number> {
+    return this.change(key, (entry) => {
+      const next = Math.max(after, entry === undefined ? 0 : Number(entry.value)) + 1;
+      return { value: String(next), result: next };
+    });
+  }
+
+  /** The cluster's configuration; the first node founds it, and leads all groups at first. */
+  private async found(
+    description: NodeDescription,
+    boot: number,
+    defaults: ClusterDefaults,
+    knownCluster: string,
+  ): Promise<ClusterConfig> {
+    for (;;) {
+      const entries = await this.retry(() => this.coordinator.read(MapKey.cluster));
+      const existing = entries.find((entry) => entry.key === MapKey.cluster);
+      if (existing !== undefined) return parseEntry<ClusterConfig>(existing).value;
+      const config: ClusterConfig = { id: knownCluster || this.random.hex(16), ...defaults };
+      const self = { node: description.node, store: description.store, boot };
+      const changes: Change[] = [{ key: MapKey.cluster, expect: 0, value: JSON.stringify(config) }];
+      for (let group = systemGroup; group <= config.groups; group++) {
+        const record: GroupRecord = { group, epoch: 1, primary: self, inSync: [self], replicas: [self.node] };
+        changes.push({ key: MapKey.group(group), expect: 0, value: JSON.stringify(record) });
+      }
+      const result = await this.coordinator.swap(changes).catch(() => undefined);
+      if (result?.ok === true) this.logger.info('cluster founded', { cluster: config.id, groups: config.groups });
+      else await this.pause();
+    }
+  }
+
+  private async enter(description: NodeDescription, boot: number): Promise<Member> {
+    const key = MapKey.member(description.node);
+    const known = (await this.retry(() => this.coordinator.read(key))).find((entry) => entry.key === key);
+    const old = known === undefined ? undefined : parseEntry<Member>(known).value;
+    if (old !== undefined && old.store !== description.store) await this.refuseIfAlive(old, description);
+    const ordinal = old?.ordinal ?? (await this.draw(ordinalsKey, 0));
+    const member: Member = { ...description, boot, ordinal, state: MemberState.joining };
+    return this.change(key, (entry) => {
+      if (entry !== undefined && parseEntry<Member>(entry).value.boot > boot)
+        throw new MembershipError(`another process has started as node ${description.node} at the same time`);
+      return { value: JSON.stringify(member), result: member };
+    });
+  }
+
+  /** Another store under our name: a wiped node that comes back, or two nodes with one name. */
+  private async refuseIfAlive(old: Member, description: NodeDescription): Promise<void> {
+    if (this.transport === undefined || old.address === '' || old.address === description.address) return;
+    const stream = await this.transport.dial(old.address, 500).catch(() => undefined);
+    if (stream === undefined) return;
+    stream.close();
+    throw new MembershipError(
+      `a node named ${description.node} with another data folder is running at ${old.address}: give this node another name`,
+    );
+  }
+
+  /** Reads, decides and swaps one key until it succeeds. */
+  private async change<T>(
+    key: string,
+    decide: (entry: Entry | undefined) => { value: string; result: T },
+  ): Promise<T> {
+    for (;;) {
+      const entries = await this.retry(() => this.coordinator.read(key));
+      const entry = entries.find((candidate) => candidate.key === key);
+      const { value, result } = decide(entry);
+      const swapped = await this.coordinator
+        .swap([{ key, expect: entry?.version ?? 0, value }])
+        .catch(() => undefined);
+      if (swapped?.ok === true) return result;
+      await this.pause();
+    }
+  }
+
+  private async retry<T>(attempt: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await attempt();
+      } catch (error) {
+        this.logger.warn('the coordinator does not answer', { error: String(error) });
+        await this.pause();
+      }
+    }
+  }
+
+  private pause(): Promise<void> {
+    return new Promise((resolve) => this.clock.after(10 + this.random.int(40), resolve));
+  }
+}
