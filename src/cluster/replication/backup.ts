@@ -7,7 +7,7 @@ import { parseBatch } from '../../log/group-log.js';
 import { epochStart, type Lsn } from '../../log/lsn.js';
 import type { Link } from '../link/link.js';
 import { FrameType } from '../link/frame-types.js';
-import type { Replica } from '../map.js';
+import { type Replica, systemGroup } from '../map.js';
 import {
   AckFlag,
   type FollowMessage,
@@ -227,17 +227,17 @@ export class Backup implements Flushable {
     }
     const batch = log.receive(bytes, start, end, header);
     this.replica.journalBatch(batch);
-    if (!context.rules.applyAtCommit) log.commitTo(batch.last, this.replica.apply);
+    if (!context.rules.applyAtCommit) this.replica.commitTo(batch.last);
     this.ack();
   }
 
   private commit(point: Lsn): void {
     const { log } = this.replica;
     if (point <= log.committed) return;
-    log.commitTo(Math.min(point, log.end), this.replica.apply);
+    this.replica.commitTo(Math.min(point, log.end));
     log.release(log.endNumber);
     this.joiner?.committed();
-    if (this.replica.group === 0) this.ack();
+    if (this.replica.group === systemGroup) this.ack();
   }
 
   /** Our own disk has more of the log. */

@@ -64,6 +64,9 @@ export interface ReplicationContext {
   newState(group: number): GroupState;
   /** This node has begun to lead a group: its wiring is brought up to date before anybody attaches. */
   leading(replica: GroupReplica): void;
+  /** The system group has applied more; its primary may answer more. */
+  systemCommitted(replica: GroupReplica): void;
+  systemProgressed(): void;
   /** The link to a node, in that boot, if it is up. */
   link(node: string, boot: number): Link | undefined;
 }

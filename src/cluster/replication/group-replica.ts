@@ -14,7 +14,7 @@ import { SyncCounter } from '../../log/sync-counter.js';
 import { GroupState } from '../../model/group-state.js';
 import { parseBatch } from '../../log/group-log.js';
 import { batchHeaderBytes } from '../../log/batch.js';
-import { type GroupRecord, isLocalGroup, sameReplica, type Versioned } from '../map.js';
+import { type GroupRecord, isLocalGroup, sameReplica, systemGroup, type Versioned } from '../map.js';
 import { Backup } from './backup.js';
 import type { ReplicationContext } from './context.js';
 import { Primary } from './primary.js';
@@ -76,6 +76,12 @@ export class GroupReplica implements JournalOwner {
   serviceOptions(primary: Primary): ConstructorParameters<typeof import('../../model/group-service/group-service.js').GroupService>[0] {
     const { clock, logger, random, chunks, rules, turn } = this.context;
     return { group: this.group, epoch: primary.epoch, state: this.state, appender: primary, clock, logger, random, chunks, rules, turn };
+  }
+
+  /** Applies all batches up to `lsn`, and tells the wiring if it is its group. */
+  commitTo(lsn: Lsn): void {
+    this.log.commitTo(lsn, this.apply);
+    if (this.group === systemGroup) this.context.systemCommitted(this);
   }
 
   // ---- journal ----
@@ -240,7 +246,7 @@ export class GroupReplica implements JournalOwner {
    */
   beginJoin(base: Lsn, epochBegin: Lsn, publishers: [number, number][], wiringVersion: number): void {
     this.joining = true;
-    if (this.log.committed >= epochBegin) this.log.commitTo(base, this.apply);
+    if (this.log.committed >= epochBegin) this.commitTo(base);
     const cut = this.log.truncateAfter(this.log.committed);
     this.addVoids(cut.filter(([first]) => first <= epochBegin));
     this.log.resetTo(base);
@@ -274,6 +280,7 @@ export class GroupReplica implements JournalOwner {
     this.joining = false;
     this.mustJoin = false;
     this.saveMeta(done);
+    if (this.group === systemGroup) this.context.systemCommitted(this);
   }
 
   /** A queue that is not durable has no record: recovery would not bring it back. */

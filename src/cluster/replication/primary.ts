@@ -17,7 +17,7 @@ import type { GroupAppender } from '../../model/group-port.js';
 import { GroupService } from '../../model/group-service/group-service.js';
 import type { Link } from '../link/link.js';
 import { FrameType } from '../link/frame-types.js';
-import { type GroupRecord, isLocalGroup, type Replica, sameReplica, type Versioned } from '../map.js';
+import { type GroupRecord, isLocalGroup, type Replica, sameReplica, systemGroup, type Versioned } from '../map.js';
 import { BackfillSender } from './backfill.js';
 import { DeliveryGate } from './delivery-gate.js';
 import { Follower } from './follower.js';
@@ -56,7 +56,6 @@ export class Primary implements GroupAppender, Flushable {
   private readonly since: number;
   /** When each member was last seen following, or when we began to wait for it. */
   private readonly unfollowed: Map<string, number> = new Map();
-  private readonly progressListeners: (() => void)[] = [];
 
   constructor(replica: GroupReplica, record: Versioned<GroupRecord>) {
     const context = replica.context;
@@ -144,13 +143,13 @@ export class Primary implements GroupAppender, Flushable {
     const log = this.replica.log;
     const point = this.commitPoint();
     if (point > log.committed) {
-      log.commitTo(point, this.replica.apply);
+      this.replica.commitTo(point);
       this.service.committed();
       this.releaseTail();
       for (const follower of this.followers.values()) this.wakeIfBehind(follower);
     }
     this.keeper.considerAdmissions();
-    if (this.replica.group === 0) for (const listener of this.progressListeners) listener();
+    if (this.replica.group === systemGroup) this.replica.context.systemProgressed();
   }
 
   private commitPoint(): Lsn {
@@ -186,10 +185,6 @@ export class Primary implements GroupAppender, Flushable {
       lsn = Math.min(lsn, follower?.matched === true ? follower.applied : 0);
     }
     return lsn;
-  }
-
-  onProgress(listener: () => void): void {
-    this.progressListeners.push(listener);
   }
 
   private wakeIfBehind(follower: Follower): void {

@@ -1,0 +1,121 @@
+/**
+ * The system group's replica on this node, as the wiring's users need it: its state, one queue whose messages are declarations,
+ * feeds this node's wiring tables (rule 15: committed wiring only, since the state changes at commit only).
+ */
+import type { Chunk } from '../../log/chunk.js';
+import type { Lsn } from '../../log/lsn.js';
+import { EnqueueView } from '../../log/record.js';
+import type { GroupObserver, QueueState } from '../../model/group-state.js';
+import { decodeObject } from '../../model/wiring/objects.js';
+import type { WiringTables } from '../../model/wiring/tables.js';
+import type { SystemGroup, SystemLeader } from '../wiring/ports.js';
+import type { GroupReplica } from './group-replica.js';
+
+/** The queue of the system group that holds the declarations. */
+export const wiringIncarnation = 1;
+
+/** Objects read per turn when a recovered state is loaded. */
+const loadSlice = 500;
+
+export class SystemReplica implements SystemGroup, GroupObserver {
+  private readonly tables: WiringTables;
+  private readonly view = new EnqueueView();
+  private readonly listeners: (() => void)[] = [];
+  private readonly versionListeners: (() => void)[] = [];
+  private replica: GroupReplica | undefined;
+  private loaded = false;
+
+  constructor(tables: WiringTables) {
+    this.tables = tables;
+  }
+
+  /**
+   * Begins to feed the tables from the replica, with what recovery found first. Resolves when all of that is in the tables.
+   * Rejects if a declaration cannot be read.
+   */
+  async attach(replica: GroupReplica): Promise<void> {
+    this.replica = replica;
+    const { state } = replica;
+    state.observers.push(this);
+    const index = state.queue(wiringIncarnation)!.index;
+    let above: Lsn = 0;
+    for (;;) {
+      const positions = index.positionsAscending(above, loadSlice);
+      if (positions.length === 0) break;
+      for (const position of positions) await this.load(replica, position);
+      above = positions[positions.length - 1]!;
+    }
+    this.loaded = true;
+    this.committed(replica);
+  }
+
+  private async load(replica: GroupReplica, position: Lsn): Promise<void> {
+    const { state, context } = replica;
+    const index = state.queue(wiringIncarnation)!.index;
+    const found = index.find(position);
+    if (found === undefined) return;
+    const chunk = state.chunk(found.chunk);
+    if (chunk.bytes === undefined)
+      await new Promise<void>((resolve, reject) =>
+        context.chunks.load(chunk, (error) => {
+          if (error !== undefined) reject(error);
+          else {
+            const entry = index.find(position);
+            if (entry !== undefined) this.appear(position, chunk, entry.offset);
+            resolve();
+          }
+        }),
+      );
+    else this.appear(position, chunk, found.offset);
+  }
+
+  private appear(position: Lsn, chunk: Chunk, offset: number): void {
+    const { bytes, bodyStart, bodyLength } = this.view.set(chunk.bytes!, chunk.view!, offset);
+    const object = decodeObject(bytes.subarray(bodyStart, bodyStart + bodyLength));
+    if (object !== undefined) this.tables.appeared(position, object);
+  }
+
+  // ---- GroupObserver ----
+
+  enqueued(queue: QueueState, position: Lsn, chunk: Chunk, offset: number): void {
+    if (queue.incarnation === wiringIncarnation) this.appear(position, chunk, offset);
+  }
+
+  dequeued(queue: QueueState, position: Lsn): void {
+    if (queue.incarnation === wiringIncarnation) this.tables.gone(position);
+  }
+
+  opened(): void {}
+  dropped(): void {}
+
+  /** Batches were applied, or a join is done: the tables are at the replica's commit point. */
+  committed(replica: GroupReplica): void {
+    if (!this.loaded || replica.joining || replica.log.committed === this.tables.version) return;
+    this.tables.applied(replica.log.committed);
+    for (const listener of this.versionListeners) listener();
+    this.progressed();
+  }
+
+  /** Told when the tables have reached a new version. */
+  onVersion(listener: () => void): void {
+    this.versionListeners.push(listener);
+  }
+
+  // ---- SystemGroup ----
+
+  leader(): SystemLeader | undefined {
+    const primary = this.replica?.primary;
+    if (!this.loaded || primary === undefined || primary.paused) return undefined;
+    return this.replica!.log.committed >= primary.takeoverEnd
+      ? { epoch: primary.epoch, appender: primary, appliedEverywhere: primary.mayAct() ? primary.appliedEverywhere : 0 }
+      : undefined;
+  }
+
+  onProgress(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+
+  progressed(): void {
+    for (const listener of this.listeners) listener();
+  }
+}
