@@ -25,7 +25,7 @@ import { ClusterRoute } from './cluster-route.js';
 import type { GroupClients } from './group-clients.js';
 import type { GroupMembers } from './ports.js';
 import type { SourcesGate } from './publish-gate.js';
-import { checkAccess, findQueue } from './queue-access.js';
+import { findQueue, usableQueue } from './queue-access.js';
 
 /** The wiring with what concerns connections as a whole. */
 export interface ConnectionWiring extends Wiring {
@@ -86,14 +86,14 @@ export class ClusterBroker implements Broker {
   }
 
   async consume(request: ConsumeRequest): Promise<Subscription> {
-    const queue = this.queue(request.vhost, request.queue, request.connection);
+    const queue = usableQueue(this.tables, request.vhost, request.queue, request.connection);
     return this.options.clients.client(queue.group).consume(queue.position, request);
   }
 
   get(request: GetRequest): void {
     let queue: QueueObject;
     try {
-      queue = this.queue(request.vhost, request.queue, request.connection);
+      queue = usableQueue(this.tables, request.vhost, request.queue, request.connection);
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
       request.failed(error);
@@ -127,12 +127,5 @@ export class ClusterBroker implements Broker {
       group: queue.group,
       ...members.membersOf(queue.group),
     };
-  }
-
-  /** The queue, if the connection may use it. */
-  private queue(vhost: string, name: string, connection: ConnectionId): QueueObject {
-    const queue = findQueue(this.tables, vhost, name);
-    checkAccess(queue, connection);
-    return queue;
   }
 }

@@ -29,3 +29,8 @@ export interface WiredGroup {
   /** Incarnations of the queues that the group's log has open, uncommitted events included. */
   openQueues(): Iterable<number>;
 }
+
+/** Which boots are over for good. */
+export interface BootLives {
+  isOver(node: string, boot: number): boolean;
+}

@@ -1,0 +1,144 @@
+/** The wiring as this node's protocols use it: operations go to the primary of the system group, messages to their groups. */
+import { Refusal, RefusedError } from '../../base/errors.js';
+import type { Logger } from '../../base/logger.js';
+import type { Random } from '../../base/random.js';
+import type { Binding, ConnectionId, ExchangeDeclaration, QueueDeclaration, QueueInfo } from '../../model/broker.js';
+import type { QueueObject } from '../../model/wiring/objects.js';
+import { describeQueue } from '../../model/wiring/planner.js';
+import type { WiringTables } from '../../model/wiring/tables.js';
+import type { ConnectionWiring } from '../client/cluster-broker.js';
+import type { GroupClients } from '../client/group-clients.js';
+import { usableQueue } from '../client/queue-access.js';
+import type { QueueCount } from '../client/requests.js';
+import type { WiringClient } from './wiring-client.js';
+
+export interface ClusterWiringOptions {
+  tables: WiringTables;
+  client: WiringClient;
+  clients: GroupClients;
+  random: Random;
+  logger: Logger;
+}
+
+/** Characters of a server-given name after `amq.gen-`. */
+const generatedLength = 22;
+
+export class ClusterWiring implements ConnectionWiring {
+  private readonly options: ClusterWiringOptions;
+  private readonly tables: WiringTables;
+  /** Connections that declared exclusive queues, with the number of such declarations that are not answered yet. */
+  private readonly exclusive = new Map<ConnectionId, number>();
+  private readonly closing = new Set<ConnectionId>();
+
+  constructor(options: ClusterWiringOptions) {
+    this.options = options;
+    this.tables = options.tables;
+  }
+
+  async declareExchange(declaration: ExchangeDeclaration): Promise<void> {
+    await this.options.client.run({ op: 'declareExchange', ...declaration });
+  }
+
+  async deleteExchange(vhost: string, name: string, options: { ifUnused: boolean }): Promise<void> {
+    const position = this.tables.exchange(vhost, name)?.position ?? 0;
+    await this.options.client.run({ op: 'deleteExchange', vhost, name, ifUnused: options.ifUnused, position });
+  }
+
+  async declareQueue(declaration: QueueDeclaration): Promise<QueueInfo> {
+    const { vhost, connection } = declaration;
+    if (declaration.passive) {
+      const queue = usableQueue(this.tables, vhost, declaration.name, connection);
+      return this.info(queue);
+    }
+    const serverNamed = declaration.name === '';
+    const name = serverNamed ? `amq.gen-${this.options.random.hex(generatedLength)}` : declaration.name;
+    const before = this.tables.queue(vhost, name);
+    const operation = { op: 'declareQueue', ...declaration, name, serverNamed } as const;
+    if (!declaration.exclusive) await this.options.client.run(operation);
+    else await this.ofConnection(connection, () => this.options.client.run(operation));
+    const queue = this.tables.queue(vhost, name);
+    // A queue that was not there before is empty: no need to ask its group.
+    if (queue === undefined || before === undefined) return { name, messages: 0, consumers: 0 };
+    return this.info(queue);
+  }
+
+  async deleteQueue(
+    vhost: string,
+    name: string,
+    options: { ifUnused: boolean; ifEmpty: boolean; connection: ConnectionId },
+  ): Promise<number> {
+    const { connection } = options;
+    if (this.tables.queue(vhost, name) === undefined) return 0;
+    const queue = usableQueue(this.tables, vhost, name, connection);
+    const { ready, consumers, unacknowledged } = await this.count(queue);
+    if (options.ifUnused && consumers > 0) throw preconditionFailed(queue, 'in use');
+    if (options.ifEmpty && ready + unacknowledged > 0) throw preconditionFailed(queue, 'not empty');
+    await this.options.client.run({ op: 'deleteQueue', vhost, name, incarnation: queue.position, connection });
+    return ready;
+  }
+
+  async bind(binding: Binding, connection: ConnectionId): Promise<void> {
+    await this.options.client.run({ op: 'bind', ...binding, connection });
+  }
+
+  async unbind(binding: Binding, connection: ConnectionId): Promise<void> {
+    await this.options.client.run({ op: 'unbind', ...binding, connection });
+  }
+
+  async purgeQueue(vhost: string, name: string, connection: ConnectionId): Promise<number> {
+    const queue = usableQueue(this.tables, vhost, name, connection);
+    return this.options.clients.client(queue.group).purge(queue.position);
+  }
+
+  connectionClosed(connection: ConnectionId): void {
+    const unanswered = this.exclusive.get(connection);
+    if (unanswered === undefined) return;
+    if (unanswered > 0) this.closing.add(connection);
+    else this.end(connection);
+  }
+
+  /** The primary of the queue's group says that its last consumer is gone: an auto-delete queue is to go. */
+  queueUnused(incarnation: number): void {
+    if (this.tables.queueAt(incarnation)?.autoDelete !== true) return;
+    void this.persist({ op: 'queueUnused', incarnation });
+  }
+
+  private async info(queue: QueueObject): Promise<QueueInfo> {
+    const { ready, consumers } = await this.count(queue);
+    return { name: queue.name, messages: ready, consumers };
+  }
+
+  private count(queue: QueueObject): Promise<QueueCount> {
+    return this.options.clients.client(queue.group).count(queue.position);
+  }
+
+  /** Runs a declaration whose outcome must be undone when the connection ends, even if it ends before the answer. */
+  private async ofConnection<T>(connection: ConnectionId, run: () => Promise<T>): Promise<T> {
+    this.exclusive.set(connection, (this.exclusive.get(connection) ?? 0) + 1);
+    try {
+      return await run();
+    } finally {
+      const left = this.exclusive.get(connection)! - 1;
+      this.exclusive.set(connection, left);
+      if (left === 0 && this.closing.delete(connection)) this.end(connection);
+    }
+  }
+
+  private end(connection: ConnectionId): void {
+    this.exclusive.delete(connection);
+    void this.persist({ op: 'connectionClosed', connection });
+  }
+
+  /** Nobody waits for it, but it must be done: says it until it is answered, or the node stops. */
+  private async persist(operation: Parameters<WiringClient['run']>[0]): Promise<void> {
+    try {
+      await this.options.client.run(operation, Number.POSITIVE_INFINITY);
+    } catch (error) {
+      this.options.logger.debug(`${operation.op} was given up`, { reason: (error as Error).message });
+    }
+  }
+}
+
+function preconditionFailed(queue: QueueObject, why: string): RefusedError {
+  return new RefusedError(Refusal.preconditionFailed, `${describeQueue(queue.vhost, queue.name)} ${why}`);
+}

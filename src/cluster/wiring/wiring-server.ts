@@ -1,0 +1,114 @@
+/**
+ * The primary's end of wiring operations: while this node leads the system group it takes them from all nodes, has them put
+ * into the log in order, and answers each when every in-sync member has applied it (rule 15).
+ */
+import type { Clock, Timer } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import { Refusal } from '../../base/errors.js';
+import type { QueueObject } from '../../model/wiring/objects.js';
+import { decodeOperation, encodeAnswer, ownerOf, type WiringAnswer, type WiringOperation } from '../../model/wiring/operations.js';
+import { WiringSequencer } from '../../model/wiring/sequencer.js';
+import type { WiringTables } from '../../model/wiring/tables.js';
+import type { Frame } from '../link/frame.js';
+import { FrameType } from '../link/frame-types.js';
+import type { Link } from '../link/link.js';
+import type { Links } from '../link/links.js';
+import type { BootLives, SystemGroup, SystemLeader } from './ports.js';
+import { SystemLog } from './system-log.js';
+
+export interface WiringServerOptions {
+  system: SystemGroup;
+  tables: WiringTables;
+  /** The group for a new queue; an exclusive one (`queue.owner`) belongs into its node's local group. */
+  chooseGroup(queue: QueueObject, node: string): number;
+  lives: BootLives;
+  links: Links | undefined;
+  clock: Clock;
+  logger: Logger;
+}
+
+type Answered = (answer: WiringAnswer) => void;
+
+/** How often a leader looks for exclusive queues whose node is gone. */
+const orphanPeriodMs = 250;
+
+export class WiringServer {
+  private readonly options: WiringServerOptions;
+  private leader: SystemLeader | undefined;
+  private sequencer: WiringSequencer | undefined;
+  private orphans: Timer | undefined;
+  /** `node/boot` for which a `nodeGone` is on its way. */
+  private readonly reporting = new Set<string>();
+
+  constructor(options: WiringServerOptions) {
+    this.options = options;
+    options.system.onProgress(() => this.progress());
+    options.links?.handle(FrameType.wiringRequest, (link, frame) => this.request(link, frame));
+    this.progress();
+  }
+
+  /** Takes an operation; `answered` is called once, now or later. */
+  submit(operation: WiringOperation, answered: Answered): void {
+    if (this.sequencer === undefined || this.leader?.appender.mayAct() !== true) {
+      answered({ result: 'retry', reason: 'this node does not lead the system group' });
+      return;
+    }
+    this.sequencer.submit(operation, answered);
+  }
+
+  close(): void {
+    this.lead(undefined);
+  }
+
+  private progress(): void {
+    const leader = this.options.system.leader();
+    if (leader?.epoch !== this.leader?.epoch) this.lead(leader);
+    if (leader !== undefined) this.sequencer?.committed(leader.appliedEverywhere);
+  }
+
+  private lead(leader: SystemLeader | undefined): void {
+    this.leader = leader;
+    this.sequencer?.failed('the system group has another primary now');
+    this.sequencer = undefined;
+    this.orphans?.cancel();
+    this.orphans = undefined;
+    if (leader === undefined) return;
+    const { tables, chooseGroup, clock } = this.options;
+    const log = new SystemLog(leader.appender);
+    this.sequencer = new WiringSequencer({ tables, log, chooseGroup });
+    this.orphans = clock.every(orphanPeriodMs, () => this.reportGone());
+  }
+
+  /** Deletes the exclusive queues of boots that are over. */
+  private reportGone(): void {
+    for (const connection of this.options.tables.owners()) {
+      const owner = ownerOf(connection);
+      if (owner === undefined || !this.options.lives.isOver(owner.node, owner.boot)) continue;
+      const key = `${owner.node}/${owner.boot}`;
+      if (this.reporting.has(key)) continue;
+      this.reporting.add(key);
+      this.submit({ op: 'nodeGone', node: owner.node, boot: owner.boot }, () => this.reporting.delete(key));
+    }
+  }
+
+  private request(link: Link, frame: Frame): void {
+    const id = frame.view.getUint32(frame.start, true);
+    let operation: WiringOperation;
+    try {
+      operation = decodeOperation(frame.bytes.subarray(frame.start + 4, frame.end));
+    } catch (error) {
+      const text = `the wiring operation cannot be read: ${(error as Error).message}`;
+      this.options.logger.warn(text, { node: link.peer.node });
+      return sendAnswer(link, id, { result: 'refused', kind: Refusal.internalError, text });
+    }
+    this.submit(operation, (answer) => sendAnswer(link, id, answer));
+  }
+}
+
+/** u32 request number, JSON of the answer. */
+function sendAnswer(link: Link, id: number, answer: WiringAnswer): void {
+  const json = encodeAnswer(answer);
+  const out = link.beginFrame(FrameType.wiringAnswer, 0, 4 + json.length);
+  out.view.setUint32(out.offset, id, true);
+  out.bytes.set(json, out.offset + 4);
+}
