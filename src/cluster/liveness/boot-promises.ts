@@ -12,9 +12,11 @@ export class BootPromises {
   /** Refusals of attempts up to this one say nothing about this boot: it was learned, or its link was lost, later. */
   dial: number;
   /** When we last promised not to replace it. */
-  answeredAt = Number.NEGATIVE_INFINITY;
+  answeredAt: number = Number.NEGATIVE_INFINITY;
   /** Until when it has promised not to replace us; -Infinity: it has not, or that ran out. */
-  promisedUntil = Number.NEGATIVE_INFINITY;
+  promisedUntil: number = Number.NEGATIVE_INFINITY;
+  /** Since when it has promised that without a gap: when the first of these promises reached us. */
+  promisedSince: number = Number.POSITIVE_INFINITY;
   dead = false;
   /** What was last reported of it, since it was last promised anything. */
   reported: GoneReason | '' = '';

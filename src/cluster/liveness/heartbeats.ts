@@ -87,7 +87,7 @@ export class HeartbeatLiveness implements Liveness {
     this.logger = options.logger;
     this.rules = options.rules;
     this.mayRenew = options.mayRenew ?? ((): boolean => true);
-    this.tenures = new Tenures(options.clock, (node, boot) => this.promisedUntil(node, boot));
+    this.tenures = new Tenures(options.clock, (node, boot) => this.boots.get(node, boot));
     this.startedAt = options.clock.now();
     this.nextPingAt = this.startedAt;
     this.links.setGuard({
@@ -128,8 +128,8 @@ export class HeartbeatLiveness implements Liveness {
     };
   }
 
-  tenure(members: readonly Replica[]): Tenure {
-    return this.tenures.begin(members);
+  tenure(members: readonly Replica[], askedAt?: number): Tenure {
+    return this.tenures.begin(members, askedAt);
   }
 
   promisedUntil(node: string, boot: number): number {
@@ -253,6 +253,7 @@ export class HeartbeatLiveness implements Liveness {
   private lapse(known: BootPromises): void {
     if (known.promisedUntil === Number.NEGATIVE_INFINITY) return;
     known.promisedUntil = Number.NEGATIVE_INFINITY;
+    known.promisedSince = Number.POSITIVE_INFINITY;
     this.tenures.changed(known.node, known.boot);
     this.logger.warn('promise lapsed', { node: known.node, boot: known.boot });
     known.link?.close('timeout', 'nothing was heard for the time of a lease, or this process stood still');
@@ -291,6 +292,7 @@ export class HeartbeatLiveness implements Liveness {
     if (now >= known.promisedUntil) this.lapse(known);
     if (until <= now || known.link !== link) return;
     known.heard = true;
+    if (known.promisedUntil === Number.NEGATIVE_INFINITY) known.promisedSince = now;
     if (until > known.promisedUntil) {
       known.promisedUntil = until;
       this.tenures.changed(known.node, known.boot);

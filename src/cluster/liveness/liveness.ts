@@ -8,7 +8,7 @@
  *
  * The order of a take-over: read the record; `learn` its primary; `depose` it, or wait for `gone` and try again; the
  * compare-and-set of the record at the version read, with the deposal's changes; `end` the deposal when its outcome is
- * known. Of a primary that lapsed: wait until the members' links are up, read the record again, then `cover`.
+ * known. Of a primary that lapsed: wait until the members have promised again, then read the record, then `cover`.
  */
 import type { Replica } from '../map.js';
 import type { Change } from '../coordinator/coordinator.js';
@@ -41,10 +41,12 @@ export interface Tenure {
   /** By our clock: until when it holds if nothing more is heard; -Infinity if it lapsed. */
   readonly until: number;
   /**
-   * The replicas that may replace us: the others of the in-sync set and of every proposal not yet answered (rule 3). After a
-   * lapse: only when the record was read again after the promises were renewed.
+   * The replicas that may replace us: the others of the in-sync set and of every proposal not yet answered (rule 3).
+   * `askedAt`: by our clock, when the read or compare-and-set was sent that showed us as the record's primary. Promises count
+   * only if they stand without a gap since then: a member that promised later may have replaced us in between. It may be left
+   * out only by a tenure that holds and whose members' promises are known to be older.
    */
-  cover(members: readonly Replica[]): void;
+  cover(members: readonly Replica[], askedAt?: number): void;
   /** No longer primary. */
   end(): void;
 }
@@ -56,7 +58,8 @@ export interface Liveness {
   mayDepose(node: string, boot: number): boolean;
   /** `mayDepose` and, if true, the promise to make it no promise until the deposal's end; null if it may not be replaced. */
   depose(node: string, boot: number): Deposal | null;
-  tenure(members: readonly Replica[]): Tenure;
+  /** Begins one and covers `members`. */
+  tenure(members: readonly Replica[], askedAt?: number): Tenure;
   /** By our clock: until when that boot's promise to us holds; -Infinity if there is none. */
   promisedUntil(node: string, boot: number): number;
   observe(listener: LivenessListener): { close(): void };

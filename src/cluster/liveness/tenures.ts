@@ -2,8 +2,11 @@ import type { Clock } from '../../base/clock.js';
 import type { Replica } from '../map.js';
 import type { Tenure } from './liveness.js';
 
-/** Until when a replica's promise to us holds; -Infinity if there is none. */
-export type PromiseOf = (node: string, boot: number) => number;
+/** What a replica has promised us, by our clock; undefined if it never did. */
+export type PromiseOf = (
+  node: string,
+  boot: number,
+) => { readonly promisedSince: number; readonly promisedUntil: number } | undefined;
 
 /** The tenures of one node, each with the earliest end of the promises it rests on. */
 export class Tenures {
@@ -16,10 +19,10 @@ export class Tenures {
     this.promiseOf = promiseOf;
   }
 
-  begin(members: readonly Replica[]): Tenure {
+  begin(members: readonly Replica[], askedAt?: number): Tenure {
     const tenure = new PromisedTenure(this.clock, this.promiseOf, (ended) => this.held.delete(ended));
     this.held.add(tenure);
-    tenure.cover(members);
+    tenure.cover(members, askedAt);
     return tenure;
   }
 
@@ -48,15 +51,15 @@ class PromisedTenure implements Tenure {
     return false;
   }
 
-  cover(members: readonly Replica[]): void {
+  cover(members: readonly Replica[], askedAt: number = Number.POSITIVE_INFINITY): void {
     this.members = [...members];
-    this.until = this.earliest();
+    this.until = this.earliest(askedAt);
   }
 
   changed(node: string, boot: number): void {
     // Lapsed stays lapsed. A look at the clock first: it may have run out unseen before this renewal.
     if (this.holds() && this.members.some((member) => member.node === node && member.boot === boot)) {
-      this.until = this.earliest();
+      this.until = this.earliest(Number.POSITIVE_INFINITY);
     }
   }
 
@@ -66,9 +69,13 @@ class PromisedTenure implements Tenure {
     this.ended(this);
   }
 
-  private earliest(): number {
+  private earliest(askedAt: number): number {
     let until = Number.POSITIVE_INFINITY;
-    for (const member of this.members) until = Math.min(until, this.promiseOf(member.node, member.boot));
+    for (const member of this.members) {
+      const promise = this.promiseOf(member.node, member.boot);
+      if (!promise || promise.promisedSince > askedAt) return Number.NEGATIVE_INFINITY;
+      until = Math.min(until, promise.promisedUntil);
+    }
     return until;
   }
 }
