@@ -3,7 +3,7 @@ import { dequeueLengthMax, encodeDequeue, encodeEnqueue, enqueueLength, MessageP
 import type { GroupAppender } from '../../model/group-port.js';
 import { encodeObject, isDurable, type WiringObject } from '../../model/wiring/objects.js';
 import type { WiringLog } from '../../model/wiring/sequencer.js';
-import { wiringIncarnation } from './wiring-feed.js';
+import { wiringIncarnation } from '../replication/system-group.js';
 
 /** Writes the wiring's events as records of the system group: objects are messages, their ends are dequeues. */
 export class SystemLog implements WiringLog {

@@ -13,13 +13,13 @@ import type { Frame } from '../link/frame.js';
 import { FrameType } from '../link/frame-types.js';
 import type { Links } from '../link/links.js';
 import { systemGroup } from '../map.js';
-import type { WiringFeed } from './wiring-feed.js';
 import type { WiringServer } from './wiring-server.js';
 
 export interface WiringClientOptions {
   node: string;
   tables: WiringTables;
-  feed: Pick<WiringFeed, 'onAdvanced'>;
+  /** Tells when `tables` have reached a new version. */
+  feed: { onVersion(listener: () => void): void };
   directory: GroupDirectory;
   /** This node's own server, for when it leads the system group itself. */
   server: Pick<WiringServer, 'submit'>;
@@ -53,7 +53,7 @@ export class WiringClient {
 
   constructor(options: WiringClientOptions) {
     this.options = options;
-    options.feed.onAdvanced(() => this.advanced());
+    options.feed.onVersion(() => this.advanced());
     options.directory.onChange((group) => {
       if (group === systemGroup) this.sayAll();
     });
