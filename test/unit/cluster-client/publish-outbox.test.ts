@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { OutboxMemory, PublishOutbox } from '../../../src/cluster/client/publish-outbox.js';
+import { EnqueueView, MessageParts } from '../../../src/log/record.js';
+
+function parts(bodyBytes: number): MessageParts {
+  const made = new MessageParts();
+  made.bodyBytes = new Uint8Array(bodyBytes).fill(7);
+  made.bodyLength = bodyBytes;
+  return made;
+}
+
+/** Sequences of the records that the outbox gives out now. */
+function sent(outbox: PublishOutbox, more: () => boolean = () => true): number[] {
+  const sequences: number[] = [];
+  const record = new EnqueueView();
+  outbox.send(more, (bytes, view, start, end) => {
+    for (let at = start; at < end; at += record.length) sequences.push(record.set(bytes, view, at).publisherSequence);
+  });
+  return sequences;
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
+}
+
+describe('publish outbox', () => {
+  it('gives each record once, in order, and again from the first unconfirmed one after a rewind', () => {
+    const outbox = new PublishOutbox(new OutboxMemory());
+    for (let sequence = 1; sequence <= 5; sequence++) outbox.append(parts(10), [3], true, 9, sequence);
+    assert.deepEqual(sent(outbox), [1, 2, 3, 4, 5]);
+    assert.deepEqual(sent(outbox), []);
+    outbox.append(parts(10), [3], true, 9, 6);
+    assert.deepEqual(sent(outbox), [6]);
+    outbox.rewind(2);
+    assert.deepEqual(sent(outbox), [3, 4, 5, 6]);
+  });
+
+  it('keeps messages that are larger than a segment', () => {
+    const memory = new OutboxMemory();
+    const outbox = new PublishOutbox(memory);
+    outbox.append(parts(100), [3], true, 9, 1);
+    outbox.append(parts(1_000_000), [3, 4], false, 9, 2);
+    outbox.append(parts(100), [3], true, 9, 3);
+    assert.deepEqual(sent(outbox), [1, 2, 3]);
+    assert.ok(memory.bytes > 1_000_000);
+    outbox.release(3);
+    assert.equal(memory.bytes, 0);
+    assert.ok(outbox.isEmpty && outbox.allSent);
+  });
+
+  it('behaves like a list of numbers under any order of calls', () => {
+    const call = fc.oneof(
+      fc.record({ call: fc.constant('append' as const), body: fc.integer({ min: 0, max: 120_000 }) }),
+      fc.record({ call: fc.constant('send' as const), runs: fc.integer({ min: 0, max: 3 }) }),
+      fc.record({ call: fc.constant('confirm' as const), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
+      fc.record({ call: fc.constant('rewind' as const) }),
+    );
+    fc.assert(
+      fc.property(fc.array(call, { maxLength: 60 }), (calls) => {
+        const memory = new OutboxMemory();
+        const outbox = new PublishOutbox(memory);
+        let last = 0;
+        let confirmed = 0;
+        let next = 1;
+        for (const step of calls) {
+          if (step.call === 'append') outbox.append(parts(step.body), [3], true, 9, ++last);
+          else if (step.call === 'confirm') {
+            confirmed += Math.floor((next - 1 - confirmed) * step.share);
+            outbox.release(confirmed);
+          } else if (step.call === 'rewind') {
+            outbox.rewind(confirmed);
+            next = confirmed + 1;
+          } else {
+            let runs = step.runs;
+            const got = sent(outbox, () => runs-- > 0);
+            assert.deepEqual(got, range(next, next + got.length - 1));
+            next += got.length;
+          }
+        }
+        assert.deepEqual(sent(outbox), range(next, last));
+        assert.ok(outbox.allSent);
+        outbox.release(last);
+        assert.equal(memory.bytes, 0);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ConfirmRing } from '../../../src/cluster/client/confirm-ring.js';
+import { Settlement, SettlementRing } from '../../../src/cluster/client/settlement-ring.js';
+
+class Owner {
+  readonly tags: number[] = [];
+  completed(tag: number): void {
+    this.tags.push(tag);
+  }
+}
+
+function entries(ring: SettlementRing): [Settlement, number, number][] {
+  const list: [Settlement, number, number][] = [];
+  for (let n = ring.sent; n < ring.end; n++) list.push([ring.kind(n), ring.incarnation(n), ring.position(n)]);
+  return list;
+}
+
+describe('confirm ring', () => {
+  it('tells owners in order, also when it grew and when they publish from within', () => {
+    const ring = new ConfirmRing(4);
+    const first = new Owner();
+    const second = {
+      told: 0,
+      completed(): void {
+        this.told++;
+        ring.push(first, 100);
+      },
+    };
+    for (let tag = 0; tag < 10; tag++) ring.push(first, tag);
+    ring.push(second, 0);
+    ring.confirmTo(3);
+    assert.deepEqual(first.tags, [0, 1, 2]);
+    ring.confirmTo(11);
+    assert.deepEqual(first.tags, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    assert.equal(second.told, 1);
+    assert.equal(ring.outstanding, 1);
+    ring.confirmTo(50);
+    assert.deepEqual(first.tags.slice(10), [100]);
+    assert.equal(ring.confirmed, 12);
+  });
+
+  it('tells nobody of the publishes of an owner that is gone', () => {
+    const ring = new ConfirmRing();
+    const [gone, stays] = [new Owner(), new Owner()];
+    ring.push(gone, 1);
+    ring.push(stays, 2);
+    ring.forget(gone);
+    ring.confirmTo(2);
+    assert.deepEqual([gone.tags, stays.tags], [[], [2]]);
+  });
+});
+
+describe('settlement ring', () => {
+  it('keeps what is not answered and tells it again, in order', () => {
+    const ring = new SettlementRing(4);
+    for (let position = 1; position <= 9; position++) ring.push(Settlement.ack, 3, position);
+    ring.sent = 7;
+    ring.settled(4);
+    ring.restart(() => true);
+    assert.deepEqual(
+      entries(ring).map(([, , position]) => position),
+      [5, 6, 7, 8, 9],
+    );
+    ring.sent = ring.end;
+    ring.settled(2);
+    ring.restart(() => true);
+    assert.deepEqual(
+      entries(ring).map(([, , position]) => position),
+      [7, 8, 9],
+    );
+  });
+
+  it('leaves out what goes back to its queue if it is told so, and asks newest first', () => {
+    const ring = new SettlementRing();
+    ring.push(Settlement.requeue, 3, 1);
+    ring.push(Settlement.ack, 3, 2);
+    ring.push(Settlement.release, 3, 1);
+    ring.push(Settlement.reject, 3, 4);
+    const seen = new Set<number>();
+    ring.restart((_incarnation, position) => !seen.has(position) && seen.add(position).size > 0);
+    assert.deepEqual(entries(ring), [
+      [Settlement.ack, 3, 2],
+      [Settlement.release, 3, 1],
+      [Settlement.reject, 3, 4],
+    ]);
+    ring.restart(() => false);
+    assert.deepEqual(entries(ring), [
+      [Settlement.ack, 3, 2],
+      [Settlement.reject, 3, 4],
+    ]);
+  });
+
+  it('counts no more answers than it has told', () => {
+    const ring = new SettlementRing();
+    ring.push(Settlement.ack, 3, 1);
+    ring.settled(5);
+    assert.equal(ring.answered, 0);
+  });
+});
