@@ -8,6 +8,8 @@ const noData: Uint32Array = new Uint32Array(0);
 export class Pieces {
   /** Number of pieces. */
   count = 0;
+  /** Bytes of pieces that were forgotten. */
+  droppedBytes = 0;
   private data: Uint32Array = noData;
 
   /** Offset in the chunk. */
@@ -48,7 +50,10 @@ export class Pieces {
   dropSegment(segment: number): void {
     let kept = 0;
     for (let i = 0; i < this.count; i++) {
-      if (this.segment(i) === segment) continue;
+      if (this.segment(i) === segment) {
+        this.droppedBytes += this.length(i);
+        continue;
+      }
       if (kept !== i) this.data.copyWithin(kept * fields, i * fields, (i + 1) * fields);
       kept++;
     }

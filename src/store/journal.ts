@@ -1,0 +1,370 @@
+/**
+ * The journal of a node: every group's batches in one sequence of segments, by group commit.
+ *
+ *   append ─→ lane of the group ─end of turn→ one frame ─write→ placed ─fdatasync→ durable, in order
+ *                                   │ while one is under way the next gathers
+ *                                   └ the first of a segment also carries all groups' meta data and the list of segments
+ *
+ * States: a full disk keeps the frame in memory, tries again every second, and goes on by itself; any other error of a write
+ * or sync ends it all, because what the disk holds is then unknown (rule 7): nothing is called durable ever after.
+ */
+import type { Clock, Timer } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import { Phase, type Turn } from '../base/turn.js';
+import { BatchKind } from '../log/batch.js';
+import type { Chunk } from '../log/chunk.js';
+import type { ChunkBacking, ChunkStore } from '../log/chunk-store.js';
+import type { GroupMeta, Journal, JournalOwner, JournalState } from '../log/journal.js';
+import type { Lsn } from '../log/lsn.js';
+import { ChunkReader } from './chunk-reader.js';
+import type { StoreTag } from './frame.js';
+import { FramePlan } from './frame-plan.js';
+import { encodeJson, Lane, Range } from './lane.js';
+import type { SegmentSet } from './segment-set.js';
+import { isNoSpace, type JournalEnd, SegmentWriter } from './segment-writer.js';
+import { SpaceWatch } from './space-watch.js';
+import { unwrittenRanges } from './spill.js';
+
+export interface JournalOptions {
+  clock: Clock;
+  turn: Turn;
+  logger: Logger;
+  chunks: ChunkStore;
+  segments: SegmentSet;
+  tag: StoreTag;
+  /** Size at which a segment is full; one bigger frame may exceed it. */
+  segmentBytes: number;
+  /** Free bytes of the disk below which the state is 'full'. */
+  lowWaterBytes: number;
+}
+
+/** What recovery found. */
+export interface JournalStart {
+  end: JournalEnd;
+  metas: ReadonlyMap<number, GroupMeta>;
+}
+
+/** Group number of batches that belong to no group. */
+export const noGroup = 0xffff;
+
+const retryMs = 1000;
+/** Bytes of spilled chunks in one frame: the next waits for it. */
+const spillBytesMax = 4 * 1024 * 1024;
+
+export class DiskJournal implements Journal, ChunkBacking {
+  pendingBytes = 0;
+  state: JournalState = 'ok';
+  reason = '';
+  readonly segments: SegmentSet;
+  readonly writer: SegmentWriter;
+  private readonly clock: Clock;
+  private readonly turn: Turn;
+  private readonly logger: Logger;
+  private readonly chunks: ChunkStore;
+  private readonly reader: ChunkReader;
+  private readonly space: SpaceWatch;
+  private readonly lanes = new Map<number, Lane>();
+  private dirty: Lane[] = [];
+  private spills: Range[] = [];
+  private spillHead = 0;
+  private readonly listeners: ((state: JournalState, reason: string) => void)[] = [];
+  private queued = false;
+  private writing = false;
+  private noSpace = '';
+  private failure = '';
+  private closing: Promise<void> | undefined;
+  private retry: { timer: Timer; go: () => void } | undefined;
+  private idle: (() => void) | undefined;
+  /** Segments that are about to be removed: the next checkpoint no longer lists them. */
+  private leaving: ReadonlySet<number> = new Set();
+  private checkpointDone: (() => void)[] = [];
+
+  constructor(options: JournalOptions, start: JournalStart) {
+    this.clock = options.clock;
+    this.turn = options.turn;
+    this.logger = options.logger;
+    this.chunks = options.chunks;
+    this.segments = options.segments;
+    this.reader = new ChunkReader(options.segments);
+    this.writer = new SegmentWriter(options.segments, options.tag, options.segmentBytes, start.end);
+    this.space = new SpaceWatch(options.segments.disk, options.clock, options.lowWaterBytes, () => this.updateState());
+    for (const [group, meta] of start.metas) this.lane(group).adopt(meta);
+  }
+
+  // ---- Journal ----
+
+  register(owner: JournalOwner): void {
+    const lane = this.lane(owner.group);
+    lane.owner = owner;
+    this.wantMeta(lane);
+  }
+
+  unregister(owner: JournalOwner): void {
+    if (this.lanes.get(owner.group)?.owner !== owner) return;
+    this.lanes.delete(owner.group);
+  }
+
+  append(owner: JournalOwner, chunk: Chunk, start: number, end: number, token: Lsn): void {
+    const lane = this.lane(owner.group);
+    lane.token = token;
+    const last = lane.ranges[lane.ranges.length - 1];
+    if (last !== undefined && last.chunk === chunk && last.end === start && last.done === undefined) last.end = end;
+    else this.addRange(lane, new Range(chunk, start, end));
+    this.pendingBytes += end - start;
+    this.queue(lane);
+  }
+
+  saveMeta(owner: JournalOwner, done: () => void): void {
+    const lane = this.lane(owner.group);
+    lane.metaDone.push(done);
+    this.wantMeta(lane);
+  }
+
+  mayHold(group: number, from: Lsn, to: Lsn): boolean {
+    return (this.lanes.get(group)?.ranges.length ?? 0) > 0 || this.segments.holds(group, from, to);
+  }
+
+  onState(listener: (state: JournalState, reason: string) => void): void {
+    this.listeners.push(listener);
+  }
+
+  /** Writes what was appended, unless the disk takes nothing, and lets go of the files. */
+  close(): Promise<void> {
+    this.closing ??= this.finish();
+    return this.closing;
+  }
+
+  private async finish(): Promise<void> {
+    // Not before `closing` is set.
+    await Promise.resolve();
+    if (this.retry !== undefined) {
+      this.retry.timer.cancel();
+      this.retry.go();
+    }
+    await new Promise<void>((resolve) => {
+      this.idle = resolve;
+      if (!this.queued) this.flush();
+    });
+    this.space.stop();
+    await this.writer.close();
+    await this.segments.close();
+  }
+
+  // ---- ChunkBacking ----
+
+  spill(chunk: Chunk, done: () => void): boolean {
+    if (this.state === 'failed' || this.noSpace !== '' || this.closing !== undefined) return false;
+    const gaps = unwrittenRanges(chunk);
+    for (const [index, [start, end]] of gaps.entries()) {
+      const last = index === gaps.length - 1;
+      this.spills.push(new Range(chunk, start, end, last ? done : undefined));
+    }
+    this.wake();
+    return true;
+  }
+
+  read(chunk: Chunk, into: Uint8Array): Promise<void> {
+    return this.reader.read(chunk, into);
+  }
+
+  freed(chunk: Chunk): void {
+    const pieces = chunk.pieces;
+    for (let i = 0; i < pieces.count; i++) this.segments.get(pieces.segment(i))?.chunks.delete(chunk);
+  }
+
+  // ---- for compaction ----
+
+  ownerOf(group: number): JournalOwner | undefined {
+    return this.lanes.get(group)?.owner;
+  }
+
+  /** Queues a copy batch in bytes [start, end) of `chunk`; resolves when it is on disk. */
+  appendCopy(group: number, chunk: Chunk, start: number, end: number): Promise<void> {
+    return new Promise((resolve) => {
+      const lane = this.lane(group);
+      this.addRange(lane, new Range(chunk, start, end, resolve));
+      this.pendingBytes += end - start;
+      this.queue(lane);
+    });
+  }
+
+  /** Writes all groups' meta and the list of segments, without those in `leaving`; resolves when that is on disk. */
+  checkpoint(leaving: ReadonlySet<number>): Promise<void> {
+    return new Promise((resolve) => {
+      this.leaving = leaving;
+      this.checkpointDone.push(resolve);
+      this.wake();
+    });
+  }
+
+  // ---- gathering ----
+
+  private lane(group: number): Lane {
+    let lane = this.lanes.get(group);
+    if (lane === undefined) {
+      lane = new Lane(group);
+      this.lanes.set(group, lane);
+    }
+    return lane;
+  }
+
+  private addRange(lane: Lane, range: Range): void {
+    this.chunks.pin(range.chunk);
+    lane.ranges.push(range);
+  }
+
+  private wantMeta(lane: Lane): void {
+    lane.metaWanted = true;
+    this.queue(lane);
+  }
+
+  private queue(lane: Lane): void {
+    if (!lane.queued) {
+      lane.queued = true;
+      this.dirty.push(lane);
+    }
+    this.wake();
+  }
+
+  private wake(): void {
+    if (this.queued || this.writing) return;
+    this.queued = true;
+    this.turn.add(Phase.journal, this);
+  }
+
+  /** The end of a turn: starts the disk. */
+  flush(): void {
+    this.queued = false;
+    if (this.writing) return;
+    if (this.state === 'failed' || (this.closing !== undefined && this.noSpace !== '')) {
+      this.idle?.();
+      return;
+    }
+    const plan = this.gather();
+    if (plan.empty) this.idle?.();
+    else void this.write(plan);
+  }
+
+  private gather(): FramePlan {
+    const plan = new FramePlan();
+    const dirty = this.dirty;
+    this.dirty = [];
+    for (const lane of dirty) {
+      lane.queued = false;
+      plan.take(lane);
+    }
+    for (let bytes = 0; this.spillHead < this.spills.length && bytes < spillBytesMax; this.spillHead++) {
+      const range = this.spills[this.spillHead]!;
+      plan.takeSpill(range);
+      bytes += range.byteLength;
+    }
+    if (this.spillHead === this.spills.length) {
+      this.spills = [];
+      this.spillHead = 0;
+    }
+    const checkpoint = this.checkpointDone.length > 0;
+    plan.head = !plan.empty || checkpoint || dirty.length > 0 ? this.writer.needsRoll(plan.bytes) : false;
+    // Metas come last: they must not claim more than what the frame and those before it bring to the disk.
+    if (plan.head || checkpoint) for (const lane of this.lanes.values()) plan.takeMeta(lane);
+    else for (const lane of dirty) if (lane.metaWanted) plan.takeMeta(lane);
+    if (plan.head || checkpoint) plan.addPart(encodeJson(noGroup, BatchKind.manifest, this.manifest(plan.head)));
+    for (const done of this.checkpointDone) plan.addDone(done);
+    this.checkpointDone = [];
+    return plan;
+  }
+
+  private manifest(roll: boolean): { segments: number[] } {
+    const segments: number[] = [];
+    for (const segment of this.segments.all())
+      if (!this.leaving.has(segment.number)) segments.push(segment.number);
+    if (roll) segments.push(this.writer.nextSegmentNumber);
+    return { segments };
+  }
+
+  // ---- writing ----
+
+  private async write(plan: FramePlan): Promise<void> {
+    this.writing = true;
+    const synced = await this.writeUntilDone(plan);
+    this.writing = false;
+    if (!synced) {
+      this.idle?.();
+      return;
+    }
+    this.pendingBytes -= plan.pendingBytes;
+    plan.complete((range) => this.chunks.unpin(range.chunk));
+    this.space.wrote(plan.bytes);
+    this.wake();
+  }
+
+  /** Writes and syncs the frame; false if it never can be. Space is waited for. */
+  private async writeUntilDone(plan: FramePlan): Promise<boolean> {
+    for (let placed = false, rolled = !plan.head; ; ) {
+      try {
+        if (!placed) {
+          const segment = await this.writer.prepare(!rolled);
+          rolled = true;
+          plan.note(segment);
+          plan.placed(segment, await this.writer.append(plan.parts, plan.bytes, plan.head));
+          placed = true;
+          this.setNoSpace('');
+        }
+        if (plan.sync) await this.writer.sync();
+        return true;
+      } catch (error) {
+        if (placed || !isNoSpace(error)) {
+          this.fail(error as Error);
+          return false;
+        }
+        this.setNoSpace((error as Error).message);
+        if (!(await this.waitForRetry())) return false;
+      }
+    }
+  }
+
+  /** False if the journal is being closed. */
+  private waitForRetry(): Promise<boolean> {
+    if (this.closing !== undefined) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const go = () => {
+        this.retry = undefined;
+        resolve(this.closing === undefined);
+      };
+      this.retry = { timer: this.clock.after(retryMs, go), go };
+    });
+  }
+
+  // ---- state ----
+
+  private setNoSpace(reason: string): void {
+    if (this.noSpace === reason) return;
+    this.noSpace = reason;
+    this.updateState();
+  }
+
+  private fail(error: Error): void {
+    this.failure = `the journal cannot be written: ${error.message}; nothing is acknowledged until this node restarts`;
+    this.logger.error(this.failure);
+    this.updateState();
+  }
+
+  private updateState(): void {
+    const before = this.state;
+    if (this.failure !== '') this.setState('failed', this.failure);
+    else if (this.noSpace !== '')
+      this.setState('full', `the disk is full (${this.noSpace}): publishing pauses until there is space`);
+    else if (this.space.low) {
+      const free = Math.floor(this.space.freeBytes / 1_000_000);
+      this.setState('full', `only ${free} MB are free on the disk: publishing pauses until there is more`);
+    } else this.setState('ok', '');
+    if (this.state === before) return;
+    if (this.state === 'full') this.logger.warn(this.reason);
+    if (this.state === 'ok') this.logger.info('the disk has space again');
+    for (const listener of this.listeners) listener(this.state, this.reason);
+  }
+
+  private setState(state: JournalState, reason: string): void {
+    this.state = state;
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * Reads a journal at start: finds where it really ends, the newest meta data of each group, then all records.
+ *
+ *   1. the last segment: damage behind everything that a later frame calls synced is the torn end of a crash; cut off
+ *   2. metas: the last segment's; an intact first frame of a segment names all groups, so older ones are looked at only if it is not
+ *   3. every segment from front to back; damage there is reported, the file copied aside, what is sound still used
+ */
+import type { Logger } from '../base/logger.js';
+import { BatchKind } from '../log/batch.js';
+import type { ChunkStore } from '../log/chunk-store.js';
+import type { GroupMeta, RecoveryReport, RecoveryVisitor } from '../log/journal.js';
+import type { DiskFile } from './disk.js';
+import { FrameFlag, type StoreTag } from './frame.js';
+import type { JournalStart } from './journal.js';
+import { decodeJson } from './lane.js';
+import { quarantine } from './quarantine.js';
+import { Segment, segmentName, segmentNumber } from './segment.js';
+import { scanSegment } from './segment-scan.js';
+import type { SegmentSet } from './segment-set.js';
+import { Windows } from './windows.js';
+
+interface Tail {
+  /** Bytes of whole frames. */
+  end: number;
+  tornBytes: number;
+  lastFrameNumber: number;
+}
+
+export class Recovery {
+  private readonly segments: SegmentSet;
+  private readonly chunks: ChunkStore;
+  private readonly tag: StoreTag;
+  private readonly logger: Logger;
+  private readonly metas = new Map<number, GroupMeta>();
+  private manifest: number[] | undefined;
+  private readonly report: RecoveryReport = { segments: 0, batches: 0, bytes: 0, tornBytes: 0, damaged: [] };
+
+  constructor(segments: SegmentSet, chunks: ChunkStore, tag: StoreTag, logger: Logger) {
+    this.segments = segments;
+    this.chunks = chunks;
+    this.tag = tag;
+    this.logger = logger;
+  }
+
+  /** @param segmentBytes the last segment is gone on with while it is smaller. */
+  async run(
+    visitor: RecoveryVisitor,
+    segmentBytes: number,
+  ): Promise<{ report: RecoveryReport; start: JournalStart }> {
+    const numbers = (await this.segments.disk.list()).map(segmentNumber).filter((number) => number > 0);
+    numbers.sort((a, b) => a - b);
+    const lastSegmentNumber = numbers[numbers.length - 1] ?? 0;
+    const lastFrameNumber = numbers.length === 0 ? 0 : await this.openSegments(numbers);
+    await this.findMetas();
+    const windows = new Windows(this.chunks, visitor, this.metas);
+    for (const segment of this.segments.all()) await this.readSegment(segment, windows);
+    this.findMissing();
+    visitor.done();
+    const last = this.segments.get(lastSegmentNumber);
+    const goOn = last !== undefined && last.size < segmentBytes && !this.isDamaged(last);
+    for (const segment of this.segments.all()) segment.sealed = segment !== last || !goOn;
+    const end = { segment: goOn ? last : undefined, lastSegmentNumber, lastFrameNumber };
+    this.report.segments = this.segments.size;
+    return { report: this.report, start: { end, metas: this.metas } };
+  }
+
+  /** Finds the sizes; cuts the torn end. Returns the last frame's number. */
+  private async openSegments(numbers: readonly number[]): Promise<number> {
+    const disk = this.segments.disk;
+    for (const number of numbers.slice(0, -1)) {
+      const segment = new Segment(number, 0);
+      this.segments.add(segment);
+      segment.size = await this.withFile(segment, (file) => file.size());
+    }
+    const number = numbers[numbers.length - 1]!;
+    const file = await disk.open(segmentName(number), { create: false });
+    let tail: Tail;
+    try {
+      const size = await file.size();
+      tail = await this.inspectTail(file, number, size);
+      if (tail.tornBytes > 0) {
+        this.report.tornBytes = tail.tornBytes;
+        this.logger.warn('the end of the journal was torn by a crash; it was never acknowledged', {
+          segment: segmentName(number),
+          offset: tail.end,
+          bytes: tail.tornBytes,
+        });
+        await file.truncate(tail.end);
+      }
+      // What a dead process wrote may not be on disk yet, but will be relied on from now on.
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    if (tail.end === 0) {
+      await disk.unlink(segmentName(number));
+      await disk.syncFolder();
+    } else this.segments.add(new Segment(number, tail.end));
+    return tail.lastFrameNumber;
+  }
+
+  private async inspectTail(file: DiskFile, number: number, size: number): Promise<Tail> {
+    let syncedOffset = 0;
+    let lastFrameNumber = 0;
+    const bad: number[] = [];
+    await scanSegment(file, number, this.tag, size, {
+      frame: (header) => {
+        lastFrameNumber = Math.max(lastFrameNumber, header.number);
+        syncedOffset = Math.max(syncedOffset, header.syncedOffset);
+      },
+      damage: (frameStart) => {
+        if (bad[bad.length - 1] !== frameStart) bad.push(frameStart);
+      },
+    });
+    const end = bad.find((offset) => offset >= syncedOffset) ?? size;
+    return { end, tornBytes: size - end, lastFrameNumber };
+  }
+
+  private async findMetas(): Promise<void> {
+    for (const segment of [...this.segments.all()].reverse()) {
+      const found = new Map<number, GroupMeta>();
+      let manifest: number[] | undefined;
+      let headLength = 0;
+      let headDamaged = false;
+      await this.scan(segment, {
+        frame: (header) => {
+          if (header.offset === 0 && (header.flags & FrameFlag.head) !== 0) headLength = header.length;
+        },
+        batch: (bytes, _view, start, length) => {
+          const kind = bytes[start + 14]!;
+          if (kind < BatchKind.meta) return;
+          const value = decodeJson(bytes, start, start + length);
+          if (kind === BatchKind.meta) found.set(bytes[start + 12]! + bytes[start + 13]! * 256, value as GroupMeta);
+          else manifest = (value as { segments: number[] }).segments;
+        },
+        damage: (frameStart) => {
+          headDamaged ||= frameStart < headLength;
+        },
+      });
+      for (const [group, meta] of found) if (!this.metas.has(group)) this.metas.set(group, meta);
+      this.manifest ??= manifest;
+      if (headLength > 0 && !headDamaged) return;
+    }
+  }
+
+  private async readSegment(segment: Segment, windows: Windows): Promise<void> {
+    const damaged: { offset: number; bytes: number }[] = [];
+    windows.begin(segment);
+    await this.scan(segment, {
+      batch: (bytes, view, start, length, fileOffset) => {
+        this.report.batches++;
+        windows.batch(bytes, view, start, length, fileOffset);
+      },
+      damage: (_frameStart, offset, bytes) => damaged.push({ offset, bytes }),
+    });
+    windows.end();
+    this.report.bytes += segment.size;
+    if (damaged.length === 0) return;
+    const quarantinedAs = await quarantine(this.segments.disk, segment);
+    for (const { offset, bytes } of damaged)
+      this.report.damaged.push({ segment: segment.name, offset, bytes, quarantinedAs });
+    this.logger.error('the journal is damaged: acknowledged messages may be missing', {
+      segment: segment.name,
+      places: damaged.length,
+      quarantinedAs,
+    });
+  }
+
+  private findMissing(): void {
+    for (const number of this.manifest ?? []) {
+      if (this.segments.get(number) !== undefined) continue;
+      const segment = segmentName(number);
+      this.report.damaged.push({ segment, offset: 0, bytes: 0, quarantinedAs: '' });
+      this.logger.error('a segment of the journal is missing: acknowledged messages may be missing', { segment });
+    }
+  }
+
+  private isDamaged(segment: Segment): boolean {
+    return this.report.damaged.some((damage) => damage.segment === segment.name);
+  }
+
+  private scan(segment: Segment, visitor: Parameters<typeof scanSegment>[4]): Promise<void> {
+    return this.withFile(segment, (file) => scanSegment(file, segment.number, this.tag, segment.size, visitor));
+  }
+
+  private async withFile<T>(segment: Segment, use: (file: DiskFile) => Promise<T>): Promise<T> {
+    const file = await this.segments.acquire(segment);
+    try {
+      return await use(file);
+    } finally {
+      this.segments.release(segment);
+    }
+  }
+}

@@ -1,0 +1,110 @@
+/** The segments of a journal, with reading handles for those in use: many may exist, few are open. */
+import type { Lsn } from '../log/lsn.js';
+import type { Disk, DiskFile } from './disk.js';
+import { Segment } from './segment.js';
+
+const handlesMax = 64;
+
+export class SegmentSet {
+  readonly disk: Disk;
+  private readonly byNumber = new Map<number, Segment>();
+  /** Segments with a reading handle, least recently used first. */
+  private readonly open = new Set<Segment>();
+
+  constructor(disk: Disk) {
+    this.disk = disk;
+  }
+
+  add(segment: Segment): void {
+    this.byNumber.set(segment.number, segment);
+  }
+
+  get(number: number): Segment | undefined {
+    return this.byNumber.get(number);
+  }
+
+  get size(): number {
+    return this.byNumber.size;
+  }
+
+  /** In order of addition, which is that of numbers. */
+  all(): IterableIterator<Segment> {
+    return this.byNumber.values();
+  }
+
+  get bytes(): number {
+    let bytes = 0;
+    for (const segment of this.byNumber.values()) bytes += segment.size;
+    return bytes;
+  }
+
+  /** Is there another segment in which something may lie that a record of this one cancels? */
+  isNeeded(segment: Segment): boolean {
+    for (const other of this.byNumber.values()) if (other !== segment && segment.cancelsIn(other)) return true;
+    return false;
+  }
+
+  /** May a record of the group with an lsn in [from, to] lie in a segment other than `except`? */
+  holds(group: number, from: Lsn, to: Lsn, except?: Segment): boolean {
+    for (const segment of this.byNumber.values())
+      if (segment !== except && segment.groups.get(group)?.holds.touches(from, to) === true) return true;
+    return false;
+  }
+
+  /** Is there an `open` record of that queue in a segment other than `except`? */
+  holdsOpen(group: number, incarnation: Lsn, except: Segment): boolean {
+    for (const segment of this.byNumber.values())
+      if (segment !== except && segment.groups.get(group)?.opens.has(incarnation) === true) return true;
+    return false;
+  }
+
+  /** A handle for reading; each use ends with `release`. */
+  async acquire(segment: Segment): Promise<DiskFile> {
+    segment.users++;
+    try {
+      if (segment.file === undefined) {
+        const file = await this.disk.open(segment.name, { create: false });
+        // Another reader may have been faster.
+        if (segment.file === undefined) segment.file = file;
+        else await file.close();
+      }
+    } catch (error) {
+      segment.users--;
+      throw error;
+    }
+    this.open.delete(segment);
+    this.open.add(segment);
+    await this.closeUnused(handlesMax);
+    return segment.file;
+  }
+
+  release(segment: Segment): void {
+    segment.users--;
+  }
+
+  /** Deletes the segment's file, durably. Nobody may be reading it. */
+  async unlink(segment: Segment): Promise<void> {
+    const file = segment.file;
+    segment.file = undefined;
+    this.open.delete(segment);
+    if (file !== undefined) await file.close();
+    await this.disk.unlink(segment.name);
+    await this.disk.syncFolder();
+    this.byNumber.delete(segment.number);
+  }
+
+  async close(): Promise<void> {
+    await this.closeUnused(0);
+  }
+
+  private async closeUnused(keep: number): Promise<void> {
+    for (const segment of this.open) {
+      if (this.open.size <= keep) return;
+      if (segment.users > 0 || segment.file === undefined) continue;
+      const file = segment.file;
+      segment.file = undefined;
+      this.open.delete(segment);
+      await file.close();
+    }
+  }
+}

@@ -1,0 +1,121 @@
+/** The end of the journal: appends frames to the open segment and begins new segments. One call at a time. */
+import type { DiskFile } from './disk.js';
+import { FrameFlag, FrameHeader, frameHeaderBytes, type StoreTag } from './frame.js';
+import { Segment, segmentName } from './segment.js';
+import type { SegmentSet } from './segment-set.js';
+
+/** Where recovery found the end of the journal. */
+export interface JournalEnd {
+  /** The segment to go on with; undefined: begin a new one. */
+  segment: Segment | undefined;
+  lastSegmentNumber: number;
+  lastFrameNumber: number;
+}
+
+export class SegmentWriter {
+  /** The open segment; none before the first frame of a fresh journal. */
+  current: Segment | undefined;
+  private readonly segments: SegmentSet;
+  private readonly tag: StoreTag;
+  private readonly segmentBytes: number;
+  private file: DiskFile | undefined;
+  private segmentNumber: number;
+  private frameNumber: number;
+  /** Everything before this offset of the open segment, and all older segments, are synced. */
+  private syncedOffset = 0;
+  private readonly header = new FrameHeader();
+
+  constructor(segments: SegmentSet, tag: StoreTag, segmentBytes: number, end: JournalEnd) {
+    this.segments = segments;
+    this.tag = tag;
+    this.segmentBytes = segmentBytes;
+    this.current = end.segment;
+    this.segmentNumber = end.lastSegmentNumber;
+    this.frameNumber = end.lastFrameNumber;
+    this.syncedOffset = end.segment?.size ?? 0;
+  }
+
+  /** Must a frame with `bytes` bytes of batches begin a new segment? */
+  needsRoll(bytes: number): boolean {
+    const current = this.current;
+    return current === undefined || (current.size > 0 && current.size + frameHeaderBytes + bytes > this.segmentBytes);
+  }
+
+  get nextSegmentNumber(): number {
+    return this.segmentNumber + 1;
+  }
+
+  /**
+   * Makes the segment for the next frame the open one. Everything in the older one is synced first, so that damage there is
+   * never taken for a torn end. May be repeated after an error.
+   */
+  async prepare(roll: boolean): Promise<Segment> {
+    if (roll) await this.roll();
+    else this.file ??= await this.segments.disk.open(this.current!.name, { create: false });
+    return this.current!;
+  }
+
+  private async roll(): Promise<void> {
+    if (this.current !== undefined && this.syncedOffset < this.current.size) await this.sync();
+    const disk = this.segments.disk;
+    const number = this.segmentNumber + 1;
+    const file = await disk.open(segmentName(number), { create: true });
+    try {
+      await disk.syncFolder();
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+    const old = this.file;
+    if (this.current !== undefined) this.current.sealed = true;
+    this.segmentNumber = number;
+    this.file = file;
+    this.syncedOffset = 0;
+    this.current = new Segment(number, 0);
+    this.segments.add(this.current);
+    await old?.close();
+  }
+
+  /**
+   * Appends a frame of `parts`, `bytes` long in all, and returns where its first part lies in the segment. When it fails for
+   * lack of space, the file is as before.
+   */
+  async append(parts: readonly Uint8Array[], bytes: number, head: boolean): Promise<number> {
+    const segment = this.current!;
+    const header = this.header;
+    header.length = frameHeaderBytes + bytes;
+    header.flags = head ? FrameFlag.head : 0;
+    header.number = this.frameNumber + 1;
+    header.segment = segment.number;
+    header.offset = segment.size;
+    header.syncedSegment = segment.number;
+    header.syncedOffset = this.syncedOffset;
+    const offset = segment.size;
+    try {
+      await this.file!.write([header.encode(this.tag), ...parts], offset);
+    } catch (error) {
+      if (isNoSpace(error)) await this.file!.truncate(offset);
+      throw error;
+    }
+    this.frameNumber++;
+    segment.size += header.length;
+    return offset + frameHeaderBytes;
+  }
+
+  /** fdatasync of everything appended. */
+  async sync(): Promise<void> {
+    const size = this.current!.size;
+    await this.file!.sync();
+    this.syncedOffset = size;
+  }
+
+  async close(): Promise<void> {
+    const file = this.file;
+    this.file = undefined;
+    await file?.close();
+  }
+}
+
+export function isNoSpace(error: unknown): boolean {
+  return (error as { code?: string }).code === 'ENOSPC';
+}

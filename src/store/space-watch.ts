@@ -1,0 +1,57 @@
+/**
+ * Keeps a reserve: below a low-water mark of free space publishers must pause, while there still is room for what frees space:
+ * dequeues, meta data, compaction. Well above it they may go on.
+ */
+import type { Clock, Timer } from '../base/clock.js';
+import type { Disk } from './disk.js';
+
+/** A look at the disk after so many bytes, so that the reserve is not passed between two ticks. */
+const bytesPerLook = 8 * 1024 * 1024;
+const periodMs = 1000;
+
+export class SpaceWatch {
+  low = false;
+  freeBytes: number = Number.POSITIVE_INFINITY;
+  private readonly disk: Disk;
+  private readonly lowWaterBytes: number;
+  private readonly changed: () => void;
+  private readonly timer: Timer;
+  private writtenBytes = 0;
+  private looking = false;
+
+  /** @param changed called when `low` changes. */
+  constructor(disk: Disk, clock: Clock, lowWaterBytes: number, changed: () => void) {
+    this.disk = disk;
+    this.lowWaterBytes = lowWaterBytes;
+    this.changed = changed;
+    this.timer = clock.every(periodMs, () => {
+      if (this.low || this.writtenBytes > 0) void this.look();
+    });
+  }
+
+  wrote(bytes: number): void {
+    this.writtenBytes += bytes;
+    if (this.writtenBytes >= bytesPerLook) void this.look();
+  }
+
+  /** Asks the disk for its free space. A disk that does not say is taken to have enough: writes tell in the end. */
+  async look(): Promise<void> {
+    if (this.looking) return;
+    this.looking = true;
+    this.writtenBytes = 0;
+    try {
+      this.freeBytes = await this.disk.freeBytes();
+    } catch {
+      this.freeBytes = Number.POSITIVE_INFINITY;
+    }
+    this.looking = false;
+    const low = this.freeBytes < (this.low ? this.lowWaterBytes * 1.25 : this.lowWaterBytes);
+    if (low === this.low) return;
+    this.low = low;
+    this.changed();
+  }
+
+  stop(): void {
+    this.timer.cancel();
+  }
+}
