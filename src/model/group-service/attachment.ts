@@ -1,0 +1,240 @@
+/**
+ * One node's tie to the service: what its clients asked for and what they are owed. A later attachment of the node replaces
+ * it; from then on its calls do nothing (rule 13).
+ */
+import { PairRing } from '../../base/ring.js';
+import type { Lsn } from '../../log/lsn.js';
+import { encodeEnqueue, enqueueLength, type MessageParts } from '../../log/record.js';
+import type { GroupClientPort, GroupServicePort, SubscribeOptions } from '../group-port.js';
+import type { Publisher } from '../publishers.js';
+import { Consumer, PendingGet } from './consumer.js';
+import type { GroupService } from './index.js';
+import { WaitingOperations } from './waiting.js';
+
+export const AttachmentState = {
+  /** The tie is up. */
+  attached: 0,
+  /** It was cut; what the node holds stays held. */
+  detached: 1,
+  /** Another one has replaced it, or the node is dead. */
+  closed: 2,
+} as const;
+export type AttachmentState = (typeof AttachmentState)[keyof typeof AttachmentState];
+
+export class Attachment implements GroupServicePort {
+  readonly node: string;
+  readonly boot: number;
+  readonly client: GroupClientPort;
+  /** What stands in the index for "held by this attachment". */
+  readonly slot: number;
+  state: AttachmentState = AttachmentState.attached;
+  readonly consumers: Map<number, Consumer> = new Map();
+  readonly waiting: WaitingOperations = new WaitingOperations();
+  /** Sequence of the last publish that is in the log or was before. */
+  appended: number;
+  private readonly service: GroupService;
+  private readonly publisher: Publisher;
+  private confirmedSent: number;
+  /** Settlements: received, received before the last mark, committed and told. */
+  private received = 0;
+  private marked = 0;
+  private settledSent = 0;
+  /** (lsn, count): with the commit of lsn the first `count` settlements are done. */
+  private readonly marks = new PairRing();
+
+  constructor(
+    service: GroupService,
+    node: string,
+    boot: number,
+    client: GroupClientPort,
+    slot: number,
+    publisher: Publisher,
+    confirmed: number,
+    appended: number,
+  ) {
+    this.service = service;
+    this.node = node;
+    this.boot = boot;
+    this.client = client;
+    this.slot = slot;
+    this.publisher = publisher;
+    this.confirmedSent = confirmed;
+    this.appended = appended;
+  }
+
+  // ---- publishing ----
+
+  publish(
+    parts: MessageParts,
+    incarnations: readonly number[],
+    durable: boolean,
+    sequence: number,
+    wiringVersion: number,
+  ): void {
+    if (this.state !== AttachmentState.attached) return;
+    if (this.mustWait(wiringVersion)) {
+      const record = new Uint8Array(enqueueLength(parts, incarnations.length));
+      const view = new DataView(record.buffer);
+      encodeEnqueue(record, view, 0, parts, incarnations, durable, this.boot, sequence);
+      this.wait(wiringVersion, () => this.publishRecord(record, view), record);
+    } else if (this.takeNumber(sequence)) {
+      this.service.publishes.append(parts, incarnations, durable, this.boot, sequence);
+    }
+  }
+
+  private publishRecord(record: Uint8Array, view: DataView): void {
+    if (this.takeNumber(view.getFloat64(24, true))) this.service.publishes.appendRecord(record, view);
+  }
+
+  /** Rule 14: the log takes only a publisher's next number. What it has is confirmed with its commit (rule 4). */
+  private takeNumber(sequence: number): boolean {
+    const next = this.appended + 1;
+    const { rules } = this.service;
+    if (sequence < next && rules.dedupe) {
+      if (!rules.retryWaits) this.confirm(sequence);
+      return false;
+    }
+    if (sequence > next && rules.nextNumberOnly) {
+      this.service.breakTie(this, `publish number ${sequence} came where ${next} was due`);
+      return false;
+    }
+    this.appended = sequence;
+    return true;
+  }
+
+  /** Tells the client how far its publishes are committed. */
+  answerConfirms(): void {
+    const sequence = this.publisher.sequence;
+    if (sequence > this.confirmedSent) this.confirm(sequence);
+  }
+
+  private confirm(sequence: number): void {
+    this.confirmedSent = Math.max(this.confirmedSent, sequence);
+    this.client.confirmed(sequence);
+  }
+
+  // ---- settling ----
+
+  ack(incarnation: number, position: number): void {
+    if (this.state !== AttachmentState.attached) return;
+    this.received++;
+    this.service.served(incarnation)?.settle(position, this.slot);
+    this.service.touch();
+  }
+
+  requeue(incarnation: number, position: number, delivered: boolean): void {
+    if (this.state !== AttachmentState.attached) return;
+    this.received++;
+    this.service.served(incarnation)?.giveBack(position, this.slot, delivered);
+    this.service.touch();
+  }
+
+  reject(incarnation: number, position: number): void {
+    this.ack(incarnation, position);
+  }
+
+  /** The settlements received so far are done when `lsn` is committed. */
+  markSettlements(lsn: Lsn): void {
+    if (this.received === this.marked) return;
+    this.marked = this.received;
+    this.marks.push(lsn, this.received);
+  }
+
+  /** Tells the client how many of its settlements are done. */
+  answerSettlements(committed: Lsn): void {
+    let count = this.settledSent;
+    while (this.marks.length > 0 && this.marks.first <= committed) {
+      count = this.marks.second;
+      this.marks.drop();
+    }
+    if (count === this.settledSent) return;
+    this.settledSent = count;
+    this.client.settled(count);
+  }
+
+  // ---- consuming ----
+
+  subscribe(subscriber: number, incarnation: number, wiringVersion: number, options: SubscribeOptions): void {
+    this.inOrder(wiringVersion, () => {
+      const refusal = this.trySubscribe(subscriber, incarnation, options);
+      this.service.answer(this, (client) => client.subscribed(subscriber, refusal));
+    });
+  }
+
+  grant(subscriber: number, count: number): void {
+    if (this.state !== AttachmentState.attached) return;
+    if (this.waiting.isEmpty) this.grantNow(subscriber, count);
+    else this.wait(0, () => this.grantNow(subscriber, count));
+  }
+
+  unsubscribe(subscriber: number): void {
+    this.inOrder(0, () => {
+      const consumer = this.consumers.get(subscriber);
+      if (consumer !== undefined) {
+        this.consumers.delete(subscriber);
+        consumer.queue.removeConsumer(consumer);
+        this.service.consumerLeft(consumer.queue);
+      }
+      this.service.answer(this, (client) => client.unsubscribed(subscriber));
+    });
+  }
+
+  get(request: number, incarnation: number, wiringVersion: number, noAck: boolean): void {
+    this.inOrder(wiringVersion, () => {
+      const queue = this.service.served(incarnation);
+      if (queue !== undefined) queue.addGet(new PendingGet(this, request, noAck));
+      else this.service.answer(this, (client) => client.gotNothing(request, queueGone));
+    });
+  }
+
+  count(request: number, incarnation: number, wiringVersion: number): void {
+    this.inOrder(wiringVersion, () => {
+      this.service.answer(this, (client) => {
+        const queue = this.service.served(incarnation);
+        const index = queue?.state.index;
+        client.counted(request, index?.ready ?? 0, index?.delivered ?? 0, queue?.consumers.size ?? 0);
+      });
+    });
+  }
+
+  purge(request: number, incarnation: number, wiringVersion: number): void {
+    this.inOrder(wiringVersion, () => this.service.purge(this, request, incarnation));
+  }
+
+  private grantNow(subscriber: number, count: number): void {
+    const consumer = this.consumers.get(subscriber);
+    if (consumer !== undefined) consumer.queue.grant(consumer, count);
+  }
+
+  private trySubscribe(subscriber: number, incarnation: number, options: SubscribeOptions): string {
+    const queue = this.service.served(incarnation);
+    if (queue === undefined) return queueGone;
+    if (queue.exclusive !== undefined || (options.exclusive && queue.consumers.size > 0)) return queueInUse;
+    if (this.consumers.has(subscriber)) return `not-allowed: subscriber ${subscriber} is in use`;
+    const consumer = new Consumer(this, subscriber, queue, options);
+    this.consumers.set(subscriber, consumer);
+    queue.addConsumer(consumer);
+    return '';
+  }
+
+  // ---- waiting for the wiring (rule 15) ----
+
+  private mustWait(version: Lsn): boolean {
+    return !this.waiting.isEmpty || (version > this.service.wiringVersion && this.service.rules.waitVersion);
+  }
+
+  private inOrder(version: Lsn, run: () => void): void {
+    if (this.state !== AttachmentState.attached) return;
+    if (this.mustWait(version)) this.wait(version, run);
+    else run();
+  }
+
+  private wait(version: Lsn, run: () => void, record?: Uint8Array): void {
+    if (!this.waiting.push(version, run, record))
+      this.service.breakTie(this, `too many operations wait for wiring version ${version}`);
+  }
+}
+
+const queueGone = 'not-found: the queue is gone';
+/** The client's side puts the queue's name before it. */
+const queueInUse = 'access-refused: in exclusive use';

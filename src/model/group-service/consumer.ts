@@ -1,0 +1,39 @@
+import type { SubscribeOptions } from '../group-port.js';
+import type { Attachment } from './attachment.js';
+import type { ServedQueue } from './served-queue.js';
+
+/** One subscription: a client's consumer, behind its node's attachment. */
+export class Consumer {
+  readonly attachment: Attachment;
+  readonly subscriber: number;
+  readonly queue: ServedQueue;
+  readonly noAck: boolean;
+  readonly exclusive: boolean;
+  /** Deliveries that it still takes. */
+  credit: number;
+  /** It is among those that wait for a message. */
+  waiting = false;
+  closed = false;
+
+  constructor(attachment: Attachment, subscriber: number, queue: ServedQueue, options: SubscribeOptions) {
+    this.attachment = attachment;
+    this.subscriber = subscriber;
+    this.queue = queue;
+    this.noAck = options.noAck;
+    this.exclusive = options.exclusive;
+    this.credit = options.credit;
+  }
+}
+
+/** One `get` that was not answered. */
+export class PendingGet {
+  readonly attachment: Attachment;
+  readonly request: number;
+  readonly noAck: boolean;
+
+  constructor(attachment: Attachment, request: number, noAck: boolean) {
+    this.attachment = attachment;
+    this.request = request;
+    this.noAck = noAck;
+  }
+}

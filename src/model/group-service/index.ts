@@ -1,0 +1,441 @@
+/**
+ * What the primary does with a group's queues, for one epoch: it takes its nodes' publishes and settlements into the log, and
+ * gives out what is committed. It is made when everything that the log had at the takeover is committed and applied (rule 4),
+ * and closed when the primary is deposed; then everything here is forgotten, and the state stays as committed.
+ *
+ *   publish, ack ──→ log ··· commit ──→ GroupState ──→ flush: answers, deliveries
+ *
+ * Input changes nothing that a client could see; `flush`, once or more at the end of each turn, sends what has become due,
+ * and only under a valid lease (rule 11). What may not be sent stays due until `touch` is called under one.
+ *
+ * Decided here:
+ * - Until the gate opens (rule 13) gets and purges wait as deliveries do, for an answer would pass over messages that others
+ *   hold; counts are answered, and take such messages for ready.
+ * - A publish into queues that are all gone is safe once its number is in the log: a record without message keeps it there.
+ * - Consumers of a node whose link is lost keep their queue in use and exclusive until the node attaches again or is dead.
+ */
+import type { Clock, Timer } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import { Ring } from '../../base/ring.js';
+import { allRules, type Rules } from '../../base/rules.js';
+import { type Flushable, Phase, type Turn } from '../../base/turn.js';
+import type { Chunk } from '../../log/chunk.js';
+import type { Lsn } from '../../log/lsn.js';
+import type { GroupAppender, GroupClientPort, GroupServicePort, HeldMessage } from '../group-port.js';
+import type { GroupState } from '../group-state.js';
+import { Answers } from './answers.js';
+import { Attachment, AttachmentState } from './attachment.js';
+import { PublishLog } from './publish-log.js';
+import { ServedQueue } from './served-queue.js';
+import { appendDequeues } from './settlement-batch.js';
+
+export type { Attachment } from './attachment.js';
+
+export interface GroupServiceOptions {
+  /** The group's state, with everything applied that the log had at the takeover. */
+  state: GroupState;
+  appender: GroupAppender;
+  epoch: number;
+  turn: Turn;
+  clock: Clock;
+  logger: Logger;
+  rules?: Rules;
+  /** The last consumer of the queue is gone. Called once each time that happens, not before the gate is open. */
+  queueUnused(incarnation: Lsn): void;
+  /** The node's attachment breaks the protocol or a bound: its tie must be cut. It was detached already. */
+  broken(node: string, boot: number, reason: string): void;
+}
+
+/** A node that attaches again has this time to subscribe again before a queue counts as unused. */
+const resubscribeMs = 5000;
+
+export class GroupService implements Flushable {
+  readonly state: GroupState;
+  readonly epoch: number;
+  readonly rules: Rules;
+  readonly logger: Logger;
+  /** Wiring up to here is in the group's state. */
+  wiringVersion: Lsn;
+  /** For attachments: takes publishes into the log. */
+  readonly publishes: PublishLog;
+  private readonly options: GroupServiceOptions;
+  private readonly appender: GroupAppender;
+  private readonly attachments = new Map<string, Attachment>();
+  private readonly queues = new Map<Lsn, ServedQueue>();
+  private latest: ServedQueue | undefined;
+  private readonly slots: (Attachment | undefined)[] = [undefined];
+  /** Last sequence in the log, per boot. */
+  private readonly appendedOf = new Map<number, number>();
+  private committedLsn: Lsn;
+  private lastDequeue: Lsn = 0;
+  private isOpen: boolean;
+  private isClosed = false;
+  private isTouched = false;
+  private holdsConfirms = false;
+  private dirty: ServedQueue[] = [];
+  private settling: ServedQueue[] = [];
+  private readonly answers = new Answers();
+  private readonly whenOpen: (() => void)[] = [];
+  private readonly wiringSteps = new Ring<readonly [version: Lsn, after: Lsn]>();
+  private readonly timers = new Set<Timer>();
+  private pinned: Chunk[] = [];
+
+  constructor(options: GroupServiceOptions) {
+    this.options = options;
+    this.state = options.state;
+    this.appender = options.appender;
+    this.epoch = options.epoch;
+    this.logger = options.logger;
+    this.rules = options.rules ?? allRules;
+    this.publishes = new PublishLog(options.state, options.appender, this.rules);
+    this.wiringVersion = options.state.wiringVersion;
+    this.committedLsn = options.state.applied;
+    this.isOpen = !this.rules.waitReattach;
+  }
+
+  // ---- what replication tells ----
+
+  /** Everything up to `lsn` is committed and applied to the state. */
+  committed(lsn: Lsn): void {
+    if (lsn > this.committedLsn) this.committedLsn = lsn;
+    while (this.wiringSteps.length > 0 && this.wiringSteps.peek()![1] <= lsn)
+      this.wiringReached(this.wiringSteps.shift()![0]);
+    this.touch();
+  }
+
+  /**
+   * The wiring up to `version` is committed, and the opens and drops that it means for this group are in its log, not after
+   * `after`. Operations that were routed with it go on when that is committed.
+   */
+  advanceWiring(version: Lsn, after: Lsn): void {
+    if (after <= this.committedLsn && this.wiringSteps.length === 0) this.wiringReached(version);
+    else this.wiringSteps.push([version, after]);
+  }
+
+  /** Opens the gate: all live nodes have attached, or the leases of those that have not are gone (rule 13). */
+  open(): void {
+    if (this.isOpen) return;
+    this.isOpen = true;
+    for (const run of this.whenOpen.splice(0)) run();
+    for (const queue of this.queues.values()) this.dispatchSoon(queue);
+    this.touch();
+  }
+
+  /** Confirms of publishes are held back: too few replicas are in sync (rule 21). */
+  get confirmsHeld(): boolean {
+    return this.holdsConfirms;
+  }
+  set confirmsHeld(held: boolean) {
+    this.holdsConfirms = held;
+    this.touch();
+  }
+
+  /** Has `flush` run at the end of this turn. To be called as well when the lease is valid again. */
+  touch(): void {
+    if (this.isTouched || this.isClosed) return;
+    this.isTouched = true;
+    this.options.turn.add(Phase.log, this);
+  }
+
+  /** The primary was deposed. Forgets everything volatile; nothing is called any more. */
+  close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    for (const attachment of this.attachments.values()) attachment.state = AttachmentState.closed;
+    for (const queue of this.queues.values()) {
+      queue.gone = true;
+      queue.state.watcher = undefined;
+      queue.state.index.resetVolatile();
+    }
+    for (const timer of this.timers) timer.cancel();
+    this.unpin();
+    this.attachments.clear();
+    this.queues.clear();
+    this.answers.clear();
+    this.dirty = [];
+    this.settling = [];
+  }
+
+  // ---- attachments ----
+
+  /**
+   * Attaches the node in its boot `boot`; an older attachment of it is replaced. `held`: all that its clients hold; what it held
+   * otherwise goes back to its queue, flagged (rule 13). `confirmed`: publishes of this boot up to here were confirmed to it.
+   */
+  attach(
+    node: string,
+    boot: number,
+    client: GroupClientPort,
+    held: readonly HeldMessage[],
+    confirmed: number,
+  ): GroupServicePort {
+    const old = this.attachments.get(node);
+    const publisher = this.state.publishers.of(boot);
+    if (old !== undefined) this.appendedOf.set(old.boot, old.appended);
+    const appended = Math.max(publisher.sequence, confirmed, this.appendedOf.get(boot) ?? 0);
+    const slot = this.freeSlot();
+    const attachment = new Attachment(this, node, boot, client, slot, publisher, confirmed, appended);
+    this.slots[slot] = attachment;
+    this.attachments.set(node, attachment);
+    const replaced = old?.slot ?? 0;
+    if (this.rules.keepHeld)
+      for (const message of held) this.served(message.incarnation)?.hold(message.position, slot, replaced);
+    if (old !== undefined) {
+      const left = this.retire(old);
+      if (left.length > 0) this.after(resubscribeMs, () => left.forEach((queue) => this.consumerLeft(queue)));
+    }
+    this.touch();
+    return attachment;
+  }
+
+  /** The tie is cut; what the node holds stays held until it attaches again or is dead. */
+  detach(node: string, boot: number): void {
+    const attachment = this.attachments.get(node);
+    if (attachment === undefined || attachment.boot !== boot) return;
+    if (!this.rules.holdOverLinkLoss) {
+      this.reap(node, boot);
+      return;
+    }
+    if (attachment.state !== AttachmentState.attached) return;
+    attachment.state = AttachmentState.detached;
+    attachment.waiting.clear();
+    for (const queue of this.queues.values()) queue.takeGets(attachment);
+    for (const consumer of attachment.consumers.values()) consumer.credit = 0;
+  }
+
+  /**
+   * The node in its boot `boot` (or an older one) is proven dead, or its lease is gone: what it held goes back to its queues,
+   * flagged, and its consumers are no more (rule 13).
+   */
+  reap(node: string, boot: number): void {
+    const attachment = this.attachments.get(node);
+    if (attachment === undefined || attachment.boot > boot) return;
+    this.attachments.delete(node);
+    for (const queue of this.retire(attachment)) this.consumerLeft(queue);
+  }
+
+  /** Publishes of the node that are not in the log yet: a deposed primary gives its own clients' back. Before `close`. */
+  forEachWaitingPublish(node: string, visit: (bytes: Uint8Array, view: DataView, start: number) => void): void {
+    this.attachments.get(node)?.waiting.forEachPublish((record) => visit(record, new DataView(record.buffer), 0));
+  }
+
+  /** Cuts the tie of an attachment that breaks the protocol. */
+  breakTie(attachment: Attachment, reason: string): void {
+    if (attachment.state !== AttachmentState.attached) return;
+    this.logger.warn('attachment broken', { node: attachment.node, boot: attachment.boot, reason });
+    this.detach(attachment.node, attachment.boot);
+    this.options.broken(attachment.node, attachment.boot, reason);
+  }
+
+  // ---- into the log ----
+
+  /**
+   * Dequeues the messages at `positions` (ascending, distinct) of the queue in one record per 4096, whoever holds them: how the
+   * wiring deletes its declarations. Returns the last record's lsn.
+   */
+  dequeue(incarnation: Lsn, positions: Float64Array, durable: boolean): Lsn {
+    this.lastDequeue = appendDequeues(this.appender, incarnation, positions, durable);
+    return this.lastDequeue;
+  }
+
+  /** Purges the queue's ready messages; answered when that is committed. */
+  purge(attachment: Attachment, request: number, incarnation: Lsn): void {
+    if (!this.isOpen) {
+      this.whenOpen.push(() => this.purge(attachment, request, incarnation));
+      return;
+    }
+    const queue = this.served(incarnation);
+    if (queue === undefined) {
+      this.answer(attachment, (client) => client.purged(request, 0, 'not-found: the queue is gone'));
+      return;
+    }
+    this.purgeOn(attachment, request, queue, queue.state.index.last ?? -1, 0);
+  }
+
+  // ---- what attachments and queues ask ----
+
+  /** The queue, served from now on; undefined if it is gone. */
+  served(incarnation: Lsn): ServedQueue | undefined {
+    const latest = this.latest;
+    if (latest !== undefined && latest.incarnation === incarnation) return latest;
+    let queue = this.queues.get(incarnation);
+    if (queue === undefined) {
+      const state = this.state.queue(incarnation);
+      if (state === undefined || this.isClosed) return undefined;
+      queue = new ServedQueue(this, state);
+      this.queues.set(incarnation, queue);
+    }
+    this.latest = queue;
+    return queue;
+  }
+
+  dispatchSoon(queue: ServedQueue): void {
+    if (queue.isDirty || queue.gone) return;
+    queue.isDirty = true;
+    this.dirty.push(queue);
+    if (this.isOpen) this.touch();
+  }
+
+  /** In a later turn, so that one queue does not hold up everything else. */
+  dispatchLater(queue: ServedQueue): void {
+    this.state.later(() => this.dispatchSoon(queue));
+  }
+
+  dispatchAfter(queue: ServedQueue, delayMs: number): void {
+    this.after(delayMs, () => this.dispatchSoon(queue));
+  }
+
+  /** The chunk that the queue waits for is there: it stays until the end of this turn. */
+  loaded(queue: ServedQueue, chunk: Chunk): void {
+    if (this.isClosed || queue.gone) return;
+    this.state.chunks.pin(chunk);
+    this.pinned.push(chunk);
+    this.dispatchSoon(queue);
+    this.touch();
+  }
+
+  settleSoon(queue: ServedQueue): void {
+    queue.isSettling = true;
+    this.settling.push(queue);
+    this.touch();
+  }
+
+  /** Sends an answer at the end of the turn, or with the first valid lease. */
+  answer(attachment: Attachment, send: (client: GroupClientPort) => void): void {
+    this.answers.add(attachment, send);
+    this.touch();
+  }
+
+  /** A consumer of the queue has gone. */
+  consumerLeft(queue: ServedQueue): void {
+    if (queue.gone || queue.isUnused || queue.consumers.size > 0) return;
+    if (!this.isOpen) {
+      this.whenOpen.push(() => this.consumerLeft(queue));
+      return;
+    }
+    queue.isUnused = true;
+    this.options.queueUnused(queue.incarnation);
+  }
+
+  /** The queue was dropped: those who use it are told. */
+  queueGone(queue: ServedQueue): void {
+    this.queues.delete(queue.incarnation);
+    if (this.latest === queue) this.latest = undefined;
+    for (const consumer of queue.consumers) {
+      consumer.closed = true;
+      consumer.attachment.consumers.delete(consumer.subscriber);
+      this.answer(consumer.attachment, (client) => client.cancelled(consumer.subscriber, 'queue deleted'));
+    }
+    queue.consumers.clear();
+    for (const get of queue.takeGets())
+      this.answer(get.attachment, (client) => client.gotNothing(get.request, 'not-found: the queue is gone'));
+  }
+
+  // ---- the turn's end ----
+
+  flush(): void {
+    if (this.isClosed) return;
+    this.isTouched = false;
+    const mayAct = this.appender.mayAct();
+    if (mayAct) this.answers.sendDue();
+    if (this.isOpen && (mayAct || !this.rules.leaseDeliver)) this.dispatch();
+    this.unpin();
+    this.appendSettlements();
+    const end = Math.max(this.lastDequeue, this.publishes.last);
+    this.answers.mark(end);
+    if (mayAct) this.answers.sendCommitted(this.committedLsn);
+    const lsn = this.rules.retryWaits ? end : 0;
+    for (const attachment of this.attachments.values()) {
+      attachment.markSettlements(lsn);
+      if (attachment.state !== AttachmentState.attached || (!mayAct && this.rules.leaseConfirm)) continue;
+      if (!this.holdsConfirms || !this.rules.minInSync) attachment.answerConfirms();
+      attachment.answerSettlements(this.committedLsn);
+    }
+  }
+
+  private dispatch(): void {
+    const due = this.dirty;
+    if (due.length === 0) return;
+    this.dirty = [];
+    for (const queue of due) {
+      queue.isDirty = false;
+      queue.dispatch();
+    }
+  }
+
+  private appendSettlements(): void {
+    const due = this.settling;
+    if (due.length === 0) return;
+    this.settling = [];
+    for (const queue of due) {
+      const { settlements, incarnation } = queue;
+      queue.isSettling = false;
+      if (!queue.gone) {
+        if (settlements.durable || this.appender.replicated)
+          this.lastDequeue = settlements.append(incarnation, this.appender);
+        else this.state.remove(incarnation, settlements.ascending());
+      }
+      settlements.clear();
+    }
+  }
+
+  // ---- inside ----
+
+  private wiringReached(version: Lsn): void {
+    if (version <= this.wiringVersion) return;
+    this.wiringVersion = version;
+    for (const attachment of this.attachments.values()) attachment.waiting.release(version);
+    this.touch();
+  }
+
+  /** Takes everything from an attachment; returns the queues that it had consumers of. */
+  private retire(attachment: Attachment): ServedQueue[] {
+    attachment.state = AttachmentState.closed;
+    attachment.waiting.clear();
+    this.appendedOf.set(attachment.boot, attachment.appended);
+    const left = new Set<ServedQueue>();
+    for (const consumer of attachment.consumers.values()) {
+      consumer.queue.removeConsumer(consumer);
+      left.add(consumer.queue);
+    }
+    for (const queue of this.queues.values()) {
+      queue.takeGets(attachment);
+      queue.giveBackAllOf(attachment.slot);
+    }
+    this.slots[attachment.slot] = undefined;
+    return [...left];
+  }
+
+  private freeSlot(): number {
+    for (let slot = 1; slot < this.slots.length; slot++) if (this.slots[slot] === undefined) return slot;
+    return this.slots.push(undefined) - 1;
+  }
+
+  /** Purges a slice of what is there up to `until`; the next one follows in a later turn. */
+  private purgeOn(attachment: Attachment, request: number, queue: ServedQueue, until: Lsn, before: number): void {
+    if (this.isClosed) return;
+    const slice = queue.gone ? 0 : queue.purgeSlice(until);
+    const count = before + slice;
+    if (slice > 0) {
+      this.state.later(() => this.purgeOn(attachment, request, queue, until, count));
+      return;
+    }
+    const refusal = queue.gone ? 'not-found: the queue is gone' : '';
+    this.answers.addAfterCommit(attachment, (client) => client.purged(request, count, refusal));
+    this.touch();
+  }
+
+  private after(delayMs: number, run: () => void): void {
+    const timer = this.options.clock.after(delayMs, () => {
+      this.timers.delete(timer);
+      if (!this.isClosed) run();
+    });
+    this.timers.add(timer);
+  }
+
+  private unpin(): void {
+    if (this.pinned.length === 0) return;
+    for (const chunk of this.pinned) this.state.chunks.unpin(chunk);
+    this.pinned = [];
+  }
+}

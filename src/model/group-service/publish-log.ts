@@ -1,0 +1,71 @@
+import type { Rules } from '../../base/rules.js';
+import type { Lsn } from '../../log/lsn.js';
+import { encodeEnqueue, enqueueHeaderBytes, enqueueLength, MessageParts } from '../../log/record.js';
+import type { GroupAppender } from '../group-port.js';
+import type { GroupState } from '../group-state.js';
+
+const noMessage = new MessageParts();
+const noQueues: readonly number[] = [];
+
+/** Takes publishes into the log. The numbers of their publishers were checked. */
+export class PublishLog {
+  /** The last lsn given to one of them. */
+  last: Lsn = 0;
+  private readonly state: GroupState;
+  private readonly appender: GroupAppender;
+  private readonly rules: Rules;
+
+  constructor(state: GroupState, appender: GroupAppender, rules: Rules) {
+    this.state = state;
+    this.appender = appender;
+    this.rules = rules;
+  }
+
+  /** Queues that are gone are named 0; a message for none is logged as a number only, so that the sequence goes on. */
+  append(parts: MessageParts, incarnations: readonly number[], durable: boolean, boot: number, sequence: number): void {
+    let targets = incarnations;
+    let left = incarnations.length;
+    for (let i = 0; i < incarnations.length; i++) {
+      if (this.state.queue(incarnations[i]!) !== undefined) continue;
+      if (targets === incarnations) targets = [...incarnations];
+      (targets as number[])[i] = 0;
+      left--;
+    }
+    if (left > 0) this.encode(parts, targets, durable, boot, sequence);
+    else this.encode(noMessage, noQueues, false, boot, sequence);
+  }
+
+  /** The same for an encoded enqueue, whose queues are changed in place. */
+  appendRecord(record: Uint8Array, view: DataView): void {
+    let left = 0;
+    for (let i = 0, at = enqueueHeaderBytes; i < view.getUint16(6, true); i++, at += 8) {
+      if (this.state.queue(view.getFloat64(at, true)) !== undefined) left++;
+      else view.setFloat64(at, 0, true);
+    }
+    if (left === 0) {
+      this.encode(noMessage, noQueues, false, view.getUint32(16, true), view.getFloat64(24, true));
+      return;
+    }
+    this.appender.reserve(record.length);
+    this.appender.chunk.bytes!.set(record, this.appender.offset);
+    this.took(record.length);
+  }
+
+  private encode(
+    parts: MessageParts,
+    incarnations: readonly number[],
+    durable: boolean,
+    boot: number,
+    sequence: number,
+  ): void {
+    this.appender.reserve(enqueueLength(parts, incarnations.length));
+    const { chunk, offset } = this.appender;
+    this.took(encodeEnqueue(chunk.bytes!, chunk.view!, offset, parts, incarnations, durable, boot, sequence));
+  }
+
+  private took(length: number): void {
+    const { chunk, offset } = this.appender;
+    this.last = this.appender.append(length);
+    if (!this.rules.deliverCommitted) this.state.insertCopy(chunk, offset);
+  }
+}

@@ -1,0 +1,284 @@
+/**
+ * One queue as its primary serves it: its consumers in turn, its gets, and what of it is to be dequeued. Everything here is
+ * volatile; what lasts is in the queue's state.
+ */
+import { Ring } from '../../base/ring.js';
+import type { Chunk } from '../../log/chunk.js';
+import { epochStart, type Lsn } from '../../log/lsn.js';
+import { EnqueueView } from '../../log/record.js';
+import { type Entry, EntryState } from '../queue/index.js';
+import type { QueueState, QueueWatcher } from '../queue/queue-state.js';
+import type { Attachment } from './attachment.js';
+import type { Consumer, PendingGet } from './consumer.js';
+import type { GroupService } from './index.js';
+import { SettlementBatch } from './settlement-batch.js';
+
+/** Deliveries of one queue in one turn; the rest follows in the next one. */
+const deliveriesMax = 8192;
+/** Messages purged in one turn. */
+const purgeSlice = 16_384;
+/** A chunk that could not be read is tried again after this time. */
+const readRetryMs = 1000;
+
+/** One for all queues: it is valid only while it is handed over. */
+const view = new EnqueueView();
+
+export class ServedQueue implements QueueWatcher {
+  readonly state: QueueState;
+  readonly consumers: Set<Consumer> = new Set();
+  readonly settlements: SettlementBatch = new SettlementBatch();
+  exclusive: Consumer | undefined = undefined;
+  gone = false;
+  /** It was reported as unused, and has had no consumer since. */
+  isUnused = false;
+  /** It is in the service's list of queues to dispatch; or of those to settle. */
+  isDirty = false;
+  isSettling = false;
+  private readonly service: GroupService;
+  /** Messages before this one may have been handed out by older epochs (rule 13). */
+  private readonly flagBefore: Lsn;
+  /** Consumers with credit, next one first. */
+  private readonly waiting = new Ring<Consumer>();
+  /** How many of those are closed. */
+  private closedWaiting = 0;
+  private readonly gets = new Ring<PendingGet>();
+  private isLoading = false;
+  /** Only without `requeueInPlace`: what was given back and is kept for the end. */
+  private readonly late: Lsn[] = [];
+
+  constructor(service: GroupService, state: QueueState) {
+    this.service = service;
+    this.state = state;
+    this.flagBefore = service.rules.flagOld ? epochStart(service.epoch) : 0;
+    state.watcher = this;
+  }
+
+  get incarnation(): Lsn {
+    return this.state.incarnation;
+  }
+
+  // ---- watcher ----
+
+  added(): void {
+    if (!this.isDirty && this.hasDemand) this.service.dispatchSoon(this);
+  }
+
+  dropped(): void {
+    this.gone = true;
+    this.service.queueGone(this);
+  }
+
+  // ---- consumers and gets ----
+
+  addConsumer(consumer: Consumer): void {
+    this.consumers.add(consumer);
+    this.isUnused = false;
+    if (consumer.exclusive) this.exclusive = consumer;
+    this.enlist(consumer);
+  }
+
+  removeConsumer(consumer: Consumer): void {
+    consumer.closed = true;
+    this.consumers.delete(consumer);
+    if (this.exclusive === consumer) this.exclusive = undefined;
+    if (!consumer.waiting || ++this.closedWaiting * 2 <= this.waiting.length) return;
+    this.waiting.filter((other) => !other.closed);
+    this.closedWaiting = 0;
+  }
+
+  grant(consumer: Consumer, count: number): void {
+    consumer.credit += count;
+    this.enlist(consumer);
+  }
+
+  addGet(get: PendingGet): void {
+    this.gets.push(get);
+    this.service.dispatchSoon(this);
+  }
+
+  /** Takes out the unanswered gets; those of `attachment` only, if it is given. */
+  takeGets(attachment?: Attachment): PendingGet[] {
+    const taken: PendingGet[] = [];
+    this.gets.filter((get) => {
+      if (attachment !== undefined && get.attachment !== attachment) return true;
+      taken.push(get);
+      return false;
+    });
+    return taken;
+  }
+
+  // ---- what clients say of messages they hold ----
+
+  /** The message, if `holder` holds it. */
+  private held(position: Lsn, holder: number): Entry | undefined {
+    const entry = this.state.index.find(position);
+    return entry !== undefined && entry.state === EntryState.delivered && entry.holder === holder ? entry : undefined;
+  }
+
+  /** Dequeues a message that `holder` holds, at the end of the turn. */
+  settle(position: Lsn, holder: number): void {
+    const entry = this.held(position, holder);
+    if (entry === undefined) return;
+    const durable = entry.durable;
+    this.state.index.settle(entry);
+    this.settleLater(position, durable);
+  }
+
+  /** A message that `holder` holds goes back to its place. `delivered`: it is flagged when it comes again. */
+  giveBack(position: Lsn, holder: number, delivered: boolean): void {
+    const entry = this.held(position, holder);
+    if (entry === undefined) return;
+    if (!this.service.rules.requeueInPlace) {
+      this.state.index.handOver(entry, 0);
+      this.late.push(position);
+    } else {
+      this.state.index.giveBack(entry, delivered);
+    }
+    this.service.dispatchSoon(this);
+  }
+
+  /** All that `holder` holds goes back; nobody can tell what of it was seen. */
+  giveBackAllOf(holder: number): void {
+    const count = this.state.index.giveBackAllOf(holder, this.service.rules.flagReaped);
+    if (count > 0) this.service.dispatchSoon(this);
+  }
+
+  /** A node names a message that its clients hold (rule 13): nobody else has got it, or its older attachment `replaced` has. */
+  hold(position: Lsn, holder: number, replaced: number): void {
+    const { index } = this.state;
+    const entry = index.find(position);
+    if (entry === undefined) return;
+    if (entry.state === EntryState.ready) index.deliver(entry, holder);
+    else if (entry.state === EntryState.delivered && entry.holder === replaced) index.handOver(entry, holder);
+  }
+
+  /** Marks up to a slice of the ready messages up to `until` for dequeueing; returns how many. 0 = there are none left. */
+  purgeSlice(until: Lsn): number {
+    const { index } = this.state;
+    let count = 0;
+    for (; count < purgeSlice; count++) {
+      const entry = index.nextReady();
+      if (entry === undefined || entry.position > until) break;
+      const { position, durable } = entry;
+      index.settle(entry);
+      this.settleLater(position, durable);
+    }
+    return count;
+  }
+
+  // ---- deliveries ----
+
+  /** Gives ready messages to gets, then to consumers in turn, as far as there is credit. Only under a valid lease. */
+  dispatch(): void {
+    if (this.gone || !this.serveGets()) return;
+    const { index } = this.state;
+    const { state } = this.service;
+    for (let budget = deliveriesMax; this.waiting.length > 0; budget--) {
+      const entry = index.nextReady();
+      if (entry === undefined) {
+        if (!this.takeLate()) return;
+        continue;
+      }
+      const chunk = state.chunk(entry.chunk);
+      if (chunk.bytes === undefined) return this.load(chunk);
+      if (budget === 0) return this.service.dispatchLater(this);
+      const consumer = this.waiting.shift()!;
+      consumer.waiting = false;
+      if (consumer.closed) this.closedWaiting--;
+      if (consumer.closed || consumer.credit <= 0) continue;
+      consumer.credit--;
+      this.deliverTo(consumer, entry, chunk);
+      this.enlist(consumer);
+    }
+  }
+
+  private get hasDemand(): boolean {
+    return this.waiting.length > 0 || this.gets.length > 0;
+  }
+
+  private deliverTo(consumer: Consumer, entry: Entry, chunk: Chunk): void {
+    const position = entry.position;
+    const redelivered = entry.redelivered || position < this.flagBefore;
+    view.set(chunk.bytes!, chunk.view!, entry.offset);
+    this.hand(entry, position, consumer.noAck, consumer.attachment);
+    consumer.attachment.client.deliver(consumer.subscriber, this.incarnation, position, redelivered, view);
+  }
+
+  /** The message is the client's now: held by it or, without acknowledgement, as good as dequeued. */
+  private hand(entry: Entry, position: Lsn, noAck: boolean, attachment: Attachment): void {
+    if (noAck) {
+      const durable = entry.durable;
+      this.state.index.settle(entry);
+      this.settleLater(position, durable);
+    } else {
+      this.state.index.deliver(entry, attachment.slot);
+    }
+  }
+
+  /** Returns false if a message has to be read first. */
+  private serveGets(): boolean {
+    const { index } = this.state;
+    for (;;) {
+      const get = this.gets.peek();
+      if (get === undefined) return true;
+      const entry = index.nextReady();
+      if (entry === undefined) {
+        if (this.takeLate()) continue;
+        this.gets.shift();
+        get.attachment.client.gotNothing(get.request, '');
+        continue;
+      }
+      const chunk = this.service.state.chunk(entry.chunk);
+      if (chunk.bytes === undefined) {
+        this.load(chunk);
+        return false;
+      }
+      this.gets.shift();
+      const position = entry.position;
+      const redelivered = entry.redelivered || position < this.flagBefore;
+      view.set(chunk.bytes, chunk.view!, entry.offset);
+      this.hand(entry, position, get.noAck, get.attachment);
+      get.attachment.client.got(get.request, this.incarnation, position, redelivered, index.ready, view);
+    }
+  }
+
+  /** Reads the chunk back; dispatch goes on when it is there. The chunk store reads ahead. */
+  private load(chunk: Chunk): void {
+    if (this.isLoading) return;
+    this.isLoading = true;
+    this.service.state.chunks.load(chunk, (error) => {
+      this.isLoading = false;
+      if (error === undefined) {
+        this.service.loaded(this, chunk);
+        return;
+      }
+      this.service.logger.error('a queue waits for messages that cannot be read back', {
+        queue: this.incarnation,
+        chunk: chunk.id,
+        reason: error.message,
+      });
+      this.service.dispatchAfter(this, readRetryMs);
+    });
+  }
+
+  private enlist(consumer: Consumer): void {
+    if (consumer.waiting || consumer.closed || consumer.credit <= 0) return;
+    consumer.waiting = true;
+    this.waiting.push(consumer);
+    if (!this.isDirty && this.state.index.ready > 0) this.service.dispatchSoon(this);
+  }
+
+  private settleLater(position: Lsn, durable: boolean): void {
+    this.settlements.add(position, durable);
+    if (!this.isSettling) this.service.settleSoon(this);
+  }
+
+  private takeLate(): boolean {
+    if (this.late.length === 0) return false;
+    for (const position of this.late.splice(0)) {
+      const entry = this.held(position, 0);
+      if (entry !== undefined) this.state.index.giveBack(entry, true);
+    }
+    return true;
+  }
+}

@@ -1,0 +1,64 @@
+import type { Lsn } from '../../log/lsn.js';
+import { dequeueLengthMax, dequeuePositionsMax, encodeDequeue } from '../../log/record.js';
+import type { GroupAppender } from '../group-port.js';
+
+const keptPositions = 4096;
+
+/** The positions of one queue that are to be dequeued at the end of this turn. */
+export class SettlementBatch {
+  count = 0;
+  /** One of them at least is on disk: so must be the dequeue. */
+  durable = false;
+  private positions = new Float64Array(16);
+  private sorted = true;
+
+  add(position: Lsn, durable: boolean): void {
+    if (this.count === this.positions.length) {
+      const larger = new Float64Array(this.count * 2);
+      larger.set(this.positions);
+      this.positions = larger;
+    }
+    if (this.count > 0 && position < this.positions[this.count - 1]!) this.sorted = false;
+    this.positions[this.count++] = position;
+    if (durable) this.durable = true;
+  }
+
+  /** The positions, ascending; valid until the next change. */
+  ascending(): Float64Array {
+    const positions = this.positions.subarray(0, this.count);
+    if (!this.sorted) {
+      positions.sort();
+      this.sorted = true;
+    }
+    return positions;
+  }
+
+  /** Writes the dequeues into the log and returns the last one's lsn. */
+  append(incarnation: Lsn, appender: GroupAppender): Lsn {
+    return appendDequeues(appender, incarnation, this.ascending(), this.durable);
+  }
+
+  clear(): void {
+    this.count = 0;
+    this.durable = false;
+    this.sorted = true;
+    if (this.positions.length > keptPositions) this.positions = new Float64Array(16);
+  }
+}
+
+/** Appends dequeues of `positions`, ascending and distinct, at least one; returns the last one's lsn. */
+export function appendDequeues(
+  appender: GroupAppender,
+  incarnation: Lsn,
+  positions: Float64Array,
+  durable: boolean,
+): Lsn {
+  let lsn = 0;
+  for (let from = 0; from < positions.length; from += dequeuePositionsMax) {
+    const part = positions.subarray(from, from + dequeuePositionsMax);
+    appender.reserve(dequeueLengthMax(part.length));
+    const { chunk, offset } = appender;
+    lsn = appender.append(encodeDequeue(chunk.bytes!, chunk.view!, offset, incarnation, part, part.length, durable));
+  }
+  return lsn;
+}
