@@ -54,6 +54,15 @@ export class AttachmentServer {
     directory.onChange((group) => this.changed(group));
   }
 
+  /** The group's service has broken the tie to the node: the node is told, and attaches again. */
+  broken(group: number, node: string, boot: number): void {
+    for (const [link, ofLink] of this.attachments) {
+      const attachment = ofLink.get(group);
+      if (attachment === undefined || link.peer.node !== node || link.peer.boot !== boot) continue;
+      this.refuse(attachment, attachment.epoch);
+    }
+  }
+
   private attach(link: Link, frame: Frame): void {
     const { view, start, end } = frame;
     const number = view.getUint32(start, true);
@@ -92,7 +101,7 @@ export class AttachmentServer {
   /** Accepts or refuses, or lets wait what asks for an epoch that this node does not lead in yet. */
   private decide(attachment: Attachment): void {
     const { directory } = this.options;
-    const { link, group, number, epoch, client } = attachment;
+    const { link, group, epoch, client } = attachment;
     const led = directory.led(group);
     if (led?.epoch === epoch) {
       client.attached(epoch);
@@ -108,10 +117,14 @@ export class AttachmentServer {
       return;
     }
     const known = directory.leadership(group)?.epoch ?? 0;
-    if (known <= epoch) return;
+    if (known > epoch) this.refuse(attachment, known);
+  }
+
+  private refuse(attachment: Attachment, epoch: number): void {
+    const { link, group, number, client } = attachment;
     client.close();
     this.attachments.get(link)?.delete(group);
-    sendIdValue(link, FrameType.refused, group, number, 0, known);
+    sendIdValue(link, FrameType.refused, group, number, 0, epoch);
   }
 
   /** What this node leads has changed. */

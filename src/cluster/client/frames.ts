@@ -17,7 +17,8 @@
  *
  * from the service
  *   attached     0 u32 attachment   4 u32 free   8 f64 epoch
- *   refused      0 u32 attachment   4 u32 free   8 f64 epoch known there, which is higher than the one asked for
+ *   refused      0 u32 attachment   4 u32 free   8 f64 epoch known there: higher than the one asked for; or the same, when an
+ *                attachment that was accepted is broken
  *   confirmed    0 u32 attachment   4 u32 free   8 f64 sequence
  *   settled      0 u32 attachment   4 u32 free   8 f64 count
  *   deliver      0 u32 attachment   4 u32 subscriber, highest bit = redelivered   8 f64 incarnation   16 enqueue record

@@ -19,7 +19,7 @@ import type { GroupServicePort, HeldMessage } from '../../model/group-port.js';
 import { ConfirmRing } from './confirm-ring.js';
 import { HeldMessages } from './held-messages.js';
 import { type OutboxMemory, PublishOutbox } from './publish-outbox.js';
-import { type QueueCount, Requests } from './requests.js';
+import { type PurgeOutcome, type QueueCount, Requests } from './requests.js';
 import { Settlement, SettlementRing } from './settlement-ring.js';
 import { ClusterSubscription, type HolderClient, QueueHolder } from './subscription.js';
 import { type ServiceControl, settle, type Tie } from './tie.js';
@@ -107,8 +107,7 @@ export class GroupClient implements HolderClient, Flushable {
     });
   }
 
-  /** Resolves to the number of messages removed. */
-  purge(incarnation: number): Promise<number> {
+  purge(incarnation: number): Promise<PurgeOutcome> {
     return new Promise((resolve, reject) => {
       this.ask(this.requests.purge(incarnation, this.context.clock.now(), resolve, reject));
     });

@@ -42,9 +42,13 @@ export interface GroupClientsOptions {
 interface Seat {
   readonly client: GroupClient;
   asked: RemoteTie | undefined;
+  /** Set while a refused or broken attachment is not asked for again yet. */
+  pause: Timer | undefined;
 }
 
 const expirePeriodMs = 1000;
+/** A refused or broken attachment is asked for again after this, if nothing was learned before. */
+const askAgainMs = 50;
 
 export class GroupClients implements UnconfirmedKeeper {
   readonly memory: OutboxMemory = new OutboxMemory();
@@ -80,6 +84,12 @@ export class GroupClients implements UnconfirmedKeeper {
     this.client(group).keepPublish(bytes, view, start);
   }
 
+  /** This node's own service has broken the tie to its clients: they attach again. */
+  broken(group: number): void {
+    const seat = this.seats.get(group);
+    if (seat !== undefined) this.askAgain(group, seat);
+  }
+
   forgetPublisher(owner: PublishOwner): void {
     for (const { client } of this.seats.values()) client.forgetPublisher(owner);
   }
@@ -90,12 +100,13 @@ export class GroupClients implements UnconfirmedKeeper {
 
   close(): void {
     this.expiry.cancel();
+    for (const seat of this.seats.values()) seat.pause?.cancel();
   }
 
   private seat(group: number): Seat {
     let seat = this.seats.get(group);
     if (seat === undefined) {
-      seat = { client: new GroupClient(group, this.context), asked: undefined };
+      seat = { client: new GroupClient(group, this.context), asked: undefined, pause: undefined };
       this.seats.set(group, seat);
       this.attach(group, seat);
     }
@@ -148,6 +159,14 @@ export class GroupClients implements UnconfirmedKeeper {
     seat.asked.attach(held, client.confirmedSequence);
   }
 
+  private askAgain(group: number, seat: Seat): void {
+    this.detach(seat);
+    seat.pause ??= this.options.clock.after(askAgainMs, () => {
+      seat.pause = undefined;
+      this.attach(group, seat);
+    });
+  }
+
   private detach(seat: Seat): void {
     seat.asked = undefined;
     seat.client.detached();
@@ -191,15 +210,16 @@ export class GroupClients implements UnconfirmedKeeper {
     seat.client.attached(asked);
   }
 
-  /** The other node knows of a newer primary; this node will learn of it from the map, and attach there. */
+  /** There is a newer primary, of which this node will learn from the map; or the service has broken the tie. */
   private refused(link: Link, frame: Frame): void {
     const seat = this.seats.get(frame.group);
-    if (seat?.asked === undefined || seat.asked.link !== link) return;
+    if (seat === undefined || !seat.client.isCurrent(frame.view.getUint32(frame.start, true))) return;
     this.options.logger.debug('attachment refused', {
+      node: link.peer.node,
       group: frame.group,
-      epoch: seat.asked.epoch,
-      knownThere: frame.view.getFloat64(frame.start + 8, true),
+      epochThere: frame.view.getFloat64(frame.start + 8, true),
     });
+    this.askAgain(frame.group, seat);
   }
 
   private answered(frame: Frame): void {

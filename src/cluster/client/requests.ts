@@ -1,7 +1,7 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { EnqueueView } from '../../log/record.js';
 import type { DeliverySink, GetRequest, Holder } from '../../model/broker.js';
-import { refusedError } from './subscription.js';
+import { queueRefused } from './refusal.js';
 import type { ServiceControl } from './tie.js';
 
 /** A question to a group's service that is not answered yet. It is asked again at each attachment. */
@@ -42,6 +42,12 @@ export interface QueueCount {
   consumers: number;
 }
 
+/** Messages removed; `refusal`: '' or '<kind>: text'. */
+export interface PurgeOutcome {
+  count: number;
+  refusal: string;
+}
+
 class Count implements Request {
   readonly incarnation: number;
   readonly since: number;
@@ -63,10 +69,15 @@ class Count implements Request {
 class Purge implements Request {
   readonly incarnation: number;
   readonly since: number;
-  readonly resolve: (count: number) => void;
+  readonly resolve: (purged: PurgeOutcome) => void;
   readonly fail: (error: Error) => void;
 
-  constructor(incarnation: number, since: number, resolve: (count: number) => void, fail: (error: Error) => void) {
+  constructor(
+    incarnation: number,
+    since: number,
+    resolve: (purged: PurgeOutcome) => void,
+    fail: (error: Error) => void,
+  ) {
     this.incarnation = incarnation;
     this.since = since;
     this.resolve = resolve;
@@ -94,7 +105,12 @@ export class Requests {
   count(incarnation: number, now: number, resolve: (count: QueueCount) => void, fail: (error: Error) => void): number {
     return this.keep(new Count(incarnation, now, resolve, fail));
   }
-  purge(incarnation: number, now: number, resolve: (count: number) => void, fail: (error: Error) => void): number {
+  purge(
+    incarnation: number,
+    now: number,
+    resolve: (purged: PurgeOutcome) => void,
+    fail: (error: Error) => void,
+  ): number {
     return this.keep(new Purge(incarnation, now, resolve, fail));
   }
 
@@ -125,8 +141,9 @@ export class Requests {
   gotNothing(number: number, refusal: string): void {
     const get = this.take(number);
     if (!(get instanceof Get)) return;
-    if (refusal === '') get.request?.empty();
-    else get.fail(refusedError(refusal));
+    const { request } = get;
+    if (refusal === '') request?.empty();
+    else request?.failed(queueRefused(refusal, request.vhost, request.queue));
   }
 
   counted(number: number, ready: number, unacknowledged: number, consumers: number): void {
@@ -136,9 +153,7 @@ export class Requests {
 
   purged(number: number, count: number, refusal: string): void {
     const purge = this.take(number);
-    if (!(purge instanceof Purge)) return;
-    if (refusal === '') purge.resolve(count);
-    else purge.fail(refusedError(refusal));
+    if (purge instanceof Purge) purge.resolve({ count, refusal });
   }
 
   /** The sink's channel is gone: what its gets bring is given back. */

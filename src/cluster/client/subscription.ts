@@ -1,6 +1,7 @@
-import { Refusal, RefusedError } from '../../base/errors.js';
+import { Refusal } from '../../base/errors.js';
 import type { ConsumeRequest, DeliverySink, Holder, Subscription } from '../../model/broker.js';
 import type { SubscribeOptions } from '../../model/group-port.js';
+import { queueRefused } from './refusal.js';
 import { Settlement } from './settlement-ring.js';
 import type { ServiceControl } from './tie.js';
 
@@ -56,6 +57,8 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
   credit: number;
   /** Closed: what it held was given back, so it is nobody's to name or give back again. */
   closed = false;
+  private readonly vhost: string;
+  private readonly queue: string;
   private readonly options: Omit<SubscribeOptions, 'credit'>;
   private state: State = State.opening;
   private settleOpen: ((refusal: string) => void) | undefined;
@@ -67,6 +70,8 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     this.sink = request.sink;
     this.cookie = request.cookie;
     this.credit = request.credit;
+    this.vhost = request.vhost;
+    this.queue = request.queue;
     this.options = {
       consumerTag: request.consumerTag,
       noAck: request.noAck,
@@ -85,7 +90,7 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
   /** Resolves when the service took it. Its credit follows in a later phase, so that nothing is delivered before. */
   open(wiringVersion: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.settleOpen = (refusal) => (refusal === '' ? resolve() : reject(refusedError(refusal)));
+      this.settleOpen = (refusal) => (refusal === '' ? resolve() : reject(queueRefused(refusal, this.vhost, this.queue)));
       this.subscribe(wiringVersion);
     });
   }
@@ -181,12 +186,4 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     this.settleCancel?.();
     this.settleCancel = undefined;
   }
-}
-
-/** The error for a refusal as services word it: '<kind>: text'. */
-export function refusedError(refusal: string): RefusedError {
-  const colon = refusal.indexOf(': ');
-  const kind = refusal.slice(0, colon) as Refusal;
-  if (colon > 0 && (Object.values(Refusal) as string[]).includes(kind)) return new RefusedError(kind, refusal.slice(colon + 2));
-  return new RefusedError(Refusal.internalError, refusal);
 }

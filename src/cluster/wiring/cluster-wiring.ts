@@ -9,6 +9,7 @@ import type { WiringTables } from '../../model/wiring/tables.js';
 import type { ConnectionWiring } from '../client/cluster-broker.js';
 import type { GroupClients } from '../client/group-clients.js';
 import { usableQueue } from '../client/queue-access.js';
+import { queueRefused } from '../client/refusal.js';
 import type { QueueCount } from '../client/requests.js';
 import type { WiringClient } from './wiring-client.js';
 
@@ -87,7 +88,9 @@ export class ClusterWiring implements ConnectionWiring {
 
   async purgeQueue(vhost: string, name: string, connection: ConnectionId): Promise<number> {
     const queue = usableQueue(this.tables, vhost, name, connection);
-    return this.options.clients.client(queue.group).purge(queue.position);
+    const { count, refusal } = await this.options.clients.client(queue.group).purge(queue.position);
+    if (refusal !== '') throw queueRefused(refusal, vhost, name);
+    return count;
   }
 
   connectionClosed(connection: ConnectionId): void {

@@ -20,14 +20,22 @@ export interface SystemGroup {
   onProgress(listener: () => void): void;
 }
 
-/** A replicated group as its primary sees it, for the events that wiring causes in it. */
+/**
+ * A group as its primary sees it, for the events that wiring causes in it. Its state contains all that its log had at the
+ * takeover (rule 4).
+ */
 export interface WiredGroup {
   readonly group: number;
   readonly appender: GroupAppender;
-  /** Wiring version of the last open or drop in the group's log, uncommitted ones included (rule 15). */
-  readonly wiringVersion: number;
-  /** Incarnations of the queues that the group's log has open, uncommitted events included. */
-  openQueues(): Iterable<number>;
+  /** Wiring version of the last open or drop in the state (rule 15). */
+  readonly wiringVersion: Lsn;
+  /** Incarnations of the queues in the state. */
+  openQueues(): Iterable<Lsn>;
+  /**
+   * The opens and drops that wiring up to `version` means for the group are in its log, not after `after`: what was routed with
+   * that wiring may go on when that is committed.
+   */
+  advanceWiring(version: Lsn, after: Lsn): void;
 }
 
 /** Which boots are over for good. */
