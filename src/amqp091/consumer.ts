@@ -1,5 +1,17 @@
 import type { Subscription } from '../model/broker.js';
+import type { DeliverTemplate } from './codec/index.js';
 import type { Credit } from './credit.js';
+
+/** What basic.consume and basic.qos say about a consumer. */
+export interface ConsumerRequest {
+  tag: string;
+  queue: string;
+  noAck: boolean;
+  exclusive: boolean;
+  noWait: boolean;
+  prefetch: number;
+  template: DeliverTemplate;
+}
 
 /**
  * One basic.consume of a channel, from its request until nothing of it is held any more. It counts:
@@ -12,6 +24,8 @@ export class Consumer {
   readonly queue: string;
   readonly noAck: boolean;
   readonly exclusive: boolean;
+  /** The client expects no consume-ok. */
+  readonly noWait: boolean;
   /** Unacknowledged messages allowed (basic.qos at the time of the consume); 0 = no limit. */
   readonly prefetch: number;
   /** The broker's side; null until it answered or delivered. */
@@ -26,19 +40,16 @@ export class Consumer {
   stalled = false;
   /** On the list of consumers whose credit must be looked at. */
   due = false;
-  /** The constant beginning of its deliver frames; made by the delivery writer. */
-  template: Uint8Array;
+  readonly template: DeliverTemplate;
   private readonly owner: Credit;
 
-  constructor(
-    owner: Credit,
-    request: { tag: string; queue: string; noAck: boolean; exclusive: boolean; prefetch: number; template: Uint8Array },
-  ) {
+  constructor(owner: Credit, request: ConsumerRequest) {
     this.owner = owner;
     this.tag = request.tag;
     this.queue = request.queue;
     this.noAck = request.noAck;
     this.exclusive = request.exclusive;
+    this.noWait = request.noWait;
     this.prefetch = request.prefetch;
     this.template = request.template;
   }

@@ -1,0 +1,80 @@
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import type { Turn } from '../base/turn.js';
+import type { MessageParts } from '../log/record.js';
+import type { Broker, ConnectionId } from '../model/broker.js';
+import type { FrameWriter, ProtocolError } from './codec/index.js';
+import type { ConfirmLedger } from './confirm-ledger.js';
+import type { Counters } from './counters.js';
+import type { Limits } from './limits.js';
+import type { Output } from './output.js';
+
+/** Why a connection is not read; bits, since several may hold at once. */
+export const Pause = {
+  /** The broker takes no messages, and this connection publishes. */
+  gate: 1,
+  /** The client does not read. */
+  output: 2,
+  /** Frames wait for a method that waits for the broker. */
+  backlog: 4,
+  /** Too many publishes wait for their confirm. */
+  confirms: 8,
+} as const;
+export type Pause = (typeof Pause)[keyof typeof Pause];
+
+/** A content that is only half received and refers to bytes of the read buffer. */
+export interface OpenContent {
+  /** Copies what it refers to: the bytes are about to be used again. */
+  detach(): void;
+}
+
+/** What a channel needs of its connection. */
+export interface ChannelHost {
+  readonly id: ConnectionId;
+  readonly vhost: string;
+  readonly user: string;
+  /** The client has the capability consumer_cancel_notify. */
+  readonly cancelNotify: boolean;
+  readonly broker: Broker;
+  readonly turn: Turn;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly limits: Limits;
+  readonly counters: Counters;
+  readonly output: Output;
+  readonly frames: FrameWriter;
+  /** One flyweight for all publishes. */
+  readonly parts: MessageParts;
+  /** Bytes of partly received bodies. */
+  partialBytes: number;
+  /** Frames that have queued on channels wait on: the connection is paused for something that concerns them too. */
+  readonly holdsBacklogs: boolean;
+  /** This connection has published, so that the gate concerns it. */
+  readonly publishes: boolean;
+  beginsToPublish(): void;
+  pause(why: Pause): void;
+  /** Undoes `pause`; for backlog and confirms only if no other channel needs it. */
+  unpause(why: Pause): void;
+  /** The bytes being parsed, which stay as they are until all of them are parsed. */
+  readonly chunk: Uint8Array | null;
+  /** The content whose parts lie in the chunk; detached before the chunk is given up. */
+  openContent: OpenContent | null;
+  /** The ledger wants to be flushed when this turn's output leaves. */
+  confirmsDue(ledger: ConfirmFlush): void;
+  /** Passes a frame on that a channel has queued and that belongs to its successor. */
+  dispatch(channel: number, type: number, bytes: Uint8Array, start: number, end: number): void;
+  /** The channel is gone: its number is free. */
+  channelClosed(channel: number): void;
+  /** The channel waits for nothing any more. */
+  channelIdle(): void;
+  /** Ends the connection with connection.close. */
+  fail(error: ProtocolError): void;
+  /** A method was answered by the broker after its connection had ended: what it made must go as well. */
+  answeredTooLate(): void;
+}
+
+/** Writes the confirms that are due. */
+export interface ConfirmFlush {
+  readonly confirms: ConfirmLedger | null;
+  flushConfirms(): void;
+}

@@ -1,0 +1,481 @@
+/**
+ * One client connection: the socket, channel 0, and the channels by number.
+ *
+ *   opening (see Opening) ──► running ──► closing ──► closed
+ *
+ * Input. What the socket gives goes through the parser to channel 0 or to a channel, and is handled at once, except while the
+ * input gate is shut (see Pause): then neither socket nor parser go on. What is thrown below becomes channel.close (in
+ * Channel) or connection.close (here).
+ * Output. Everything is written through `frames` and leaves once a turn, by `Output`.
+ */
+import type { Socket } from 'node:net';
+import type { Clock, Timer } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import { type Flushable, Phase, type Turn } from '../base/turn.js';
+import { MessageParts } from '../log/record.js';
+import type { Broker, ConnectionId } from '../model/broker.js';
+import type { Authenticator } from '../security/authenticator.js';
+import { type ChannelHost, type ConfirmFlush, type OpenContent, Pause } from './channel-host.js';
+import { ChannelTable } from './channel-table.js';
+import {
+  ConnectionBlocked,
+  ConnectionClose,
+  ConnectionCloseOk,
+  ConnectionUnblocked,
+  ConnectionUpdateSecretOk,
+  decodeMethod,
+  type FrameHandler,
+  FrameParser,
+  FrameWriter,
+  fitShortString,
+  type Method,
+  MethodId,
+  methodIdAt,
+  methodName,
+  ProtocolError,
+  ReplyCode,
+} from './codec/index.js';
+import type { ConnectionInfo } from './connection-info.js';
+import type { Counters } from './counters.js';
+import { isFault, toProtocolError } from './errors.js';
+import { hasCapability, type Product, type Tuning } from './handshake.js';
+import { Heartbeat, type HeartbeatOwner } from './heartbeat.js';
+import { InputGate } from './input-gate.js';
+import type { Limits } from './limits.js';
+import { Opening, type OpeningHost, Step } from './opening.js';
+import { Output, type OutputOwner } from './output.js';
+
+/** What all connections of a server share. */
+export interface ConnectionContext {
+  broker: Broker;
+  turn: Turn;
+  clock: Clock;
+  logger: Logger;
+  authenticator: Authenticator;
+  limits: Limits;
+  counters: Counters;
+  product: Product;
+}
+
+/** Told by a connection about its life. */
+export interface ConnectionOwner {
+  /** The handshake is over. */
+  opened(connection: Connection): void;
+  closed(connection: Connection): void;
+}
+
+const State = { opening: 'opening', running: 'running', closing: 'closing', closed: 'closed' } as const;
+type State = (typeof State)[keyof typeof State];
+
+export class Connection implements ChannelHost, FrameHandler, OutputOwner, OpeningHost, HeartbeatOwner, Flushable {
+  readonly id: ConnectionId;
+  readonly name: string;
+  readonly broker: Broker;
+  readonly turn: Turn;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly limits: Limits;
+  readonly counters: Counters;
+  readonly output: Output;
+  readonly frames: FrameWriter;
+  readonly parts: MessageParts = new MessageParts();
+  partialBytes = 0;
+  openContent: OpenContent | null = null;
+  chunk: Uint8Array | null = null;
+  /** It has published, so that the broker's gate concerns it. */
+  publishes = false;
+  bytesIn = 0;
+  private readonly socket: Socket;
+  private readonly owner: ConnectionOwner;
+  private readonly parser: FrameParser = new FrameParser(this, true);
+  private readonly input: InputGate = new InputGate();
+  private readonly opening: Opening;
+  private readonly connectedAt: number;
+  private state: State = State.opening;
+  private channels: ChannelTable;
+  private heart: Heartbeat | null = null;
+  private deadline: Timer;
+  private ledgersDue: ConfirmFlush[] = [];
+  private resuming = false;
+  /** connection.close has come while channels still wait for the broker. */
+  private closeRequested = false;
+  private toldBlocked = false;
+  /** The broker was told that the connection has ended. */
+  private released = false;
+
+  constructor(socket: Socket, id: ConnectionId, context: ConnectionContext, owner: ConnectionOwner) {
+    this.socket = socket;
+    this.id = id;
+    this.owner = owner;
+    this.name = `${socket.remoteAddress}:${socket.remotePort} -> ${socket.localAddress}:${socket.localPort}`;
+    this.broker = context.broker;
+    this.turn = context.turn;
+    this.clock = context.clock;
+    this.limits = context.limits;
+    this.counters = context.counters;
+    this.logger = context.logger.child({ connection: this.name });
+    this.connectedAt = context.clock.wall();
+    this.output = new Output(socket, context.turn, context.counters, context.limits, this);
+    this.frames = new FrameWriter(this.output.writer);
+    this.channels = new ChannelTable(this, context.limits.channelMax);
+    this.opening = new Opening(this, {
+      authenticator: context.authenticator,
+      limits: context.limits,
+      product: context.product,
+      hasVhost: (name) => context.broker.hasVhost(name),
+      peerAddress: socket.remoteAddress ?? '',
+    });
+    const { handshakeTimeoutMs } = context.limits;
+    this.deadline = context.clock.after(handshakeTimeoutMs, () => this.drop('the handshake took too long'));
+    socket.on('data', (bytes) => this.received(bytes));
+    socket.on('error', (error) => this.logger.debug('socket error', { error: String(error) }));
+    socket.on('close', () => this.ended());
+  }
+
+  // What the management and the server ask
+
+  get info(): ConnectionInfo {
+    const { socket, opening } = this;
+    return {
+      id: this.id,
+      name: this.name,
+      peerHost: socket.remoteAddress ?? '',
+      peerPort: socket.remotePort ?? 0,
+      host: socket.localAddress ?? '',
+      port: socket.localPort ?? 0,
+      user: opening.user,
+      vhost: opening.vhost,
+      mechanism: opening.mechanism,
+      clientProperties: opening.clientProperties,
+      state: this.stateName,
+      channels: this.channels.count,
+      channelMax: opening.tuning.channelMax,
+      frameMax: opening.tuning.frameMax,
+      heartbeatSeconds: opening.tuning.heartbeatSeconds,
+      connectedAt: this.connectedAt,
+      bytesIn: this.bytesIn,
+      pendingBytes: this.output.pendingBytes,
+    };
+  }
+
+  /** Ends the connection with connection.close 320, as when the broker stops; bounded by the close timeout. */
+  closeByServer(reason: string): void {
+    if (this.state === State.opening) this.drop(reason);
+    else this.fail(new ProtocolError(ReplyCode.connectionForced, `broker forced connection closure with reason '${reason}'`));
+  }
+
+  /** Ends the connection at once. */
+  destroy(): void {
+    this.socket.destroy();
+  }
+
+  /** The broker's gate has opened ('') or closed. */
+  gateChanged(reason: string): void {
+    if (this.state !== State.running || !this.publishes) return;
+    const shut = reason !== '';
+    if (shut !== this.input.has(Pause.gate)) {
+      if (shut) this.pause(Pause.gate);
+      else this.unpause(Pause.gate);
+    }
+    if (shut === this.toldBlocked || !hasCapability(this.opening.clientProperties, 'connection.blocked')) return;
+    this.toldBlocked = shut;
+    this.send(shut ? new ConnectionBlocked(fitShortString(reason)) : new ConnectionUnblocked());
+  }
+
+  // FrameHandler
+
+  protocolHeader(supported: boolean): void {
+    if (supported) {
+      this.opening.begin();
+      return;
+    }
+    this.frames.protocolHeader();
+    this.hangUp();
+  }
+
+  method(channel: number, bytes: Uint8Array, start: number, end: number): void {
+    if (channel === 0) this.connectionMethod(bytes, start, end);
+    else if (this.state === State.running) this.channels.method(channel, bytes, start, end);
+    else this.outOfState(channel);
+  }
+
+  header(channel: number, bytes: Uint8Array, start: number, end: number): void {
+    if (this.state === State.running && channel !== 0) this.channels.header(channel, bytes, start, end);
+    else this.outOfState(channel);
+  }
+
+  body(channel: number, bytes: Uint8Array, start: number, end: number): void {
+    if (this.state === State.running && channel !== 0) this.channels.body(channel, bytes, start, end);
+    else this.outOfState(channel);
+  }
+
+  /** Any byte shows that the client lives; see `bytesIn`. */
+  heartbeat(): void {}
+
+  // OpeningHost
+
+  send(method: Method): void {
+    this.frames.method(0, method);
+    this.output.touch();
+  }
+
+  drop(reason: string): void {
+    this.logger.info('connection dropped', { reason });
+    this.socket.destroy();
+  }
+
+  pauseParser(): void {
+    this.parser.pause();
+  }
+
+  resumeParser(): void {
+    this.feed(() => this.parser.resume());
+  }
+
+  tuned(tuning: Tuning): void {
+    this.parser.frameMax = tuning.frameMax;
+    this.frames.frameMax = tuning.frameMax;
+    this.channels = new ChannelTable(this, tuning.channelMax);
+    if (tuning.heartbeatSeconds > 0) this.heart = new Heartbeat(this.clock, tuning.heartbeatSeconds * 1000, this);
+  }
+
+  opened(): void {
+    this.state = State.running;
+    this.deadline.cancel();
+    this.logger.info('connection opened', { user: this.user, vhost: this.vhost });
+    this.owner.opened(this);
+  }
+
+  // ChannelHost
+
+  get user(): string {
+    return this.opening.user;
+  }
+
+  get vhost(): string {
+    return this.opening.vhost;
+  }
+
+  get cancelNotify(): boolean {
+    return hasCapability(this.opening.clientProperties, 'consumer_cancel_notify');
+  }
+
+  get holdsBacklogs(): boolean {
+    if (this.output.overfull) this.pause(Pause.output);
+    return this.input.holdsBacklogs;
+  }
+
+  beginsToPublish(): void {
+    this.publishes = true;
+    if (this.broker.gate.closed !== '') this.gateChanged(this.broker.gate.closed);
+  }
+
+  pause(why: Pause): void {
+    if (this.input.open) {
+      this.parser.pause();
+      this.socket.pause();
+    }
+    this.input.pause(why);
+  }
+
+  unpause(why: Pause): void {
+    this.input.unpause(why);
+    // In a turn of its own: whoever calls is in the middle of something.
+    if (this.resuming) return;
+    this.resuming = true;
+    this.turn.add(Phase.log, this);
+  }
+
+  /** Goes on with the input, if nothing stands against it any more. */
+  flush(): void {
+    this.resuming = false;
+    if (this.state === State.closed) return;
+    this.channels.forEach((channel) => channel.drain());
+    if (!this.input.open) return;
+    this.resumeParser();
+    if (this.input.open) this.socket.resume();
+  }
+
+  confirmsDue(ledger: ConfirmFlush): void {
+    this.ledgersDue.push(ledger);
+    this.output.touch();
+  }
+
+  dispatch(channel: number, type: number, bytes: Uint8Array, start: number, end: number): void {
+    try {
+      if (this.state === State.running) this.channels.dispatch(channel, type, bytes, start, end);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  channelClosed(channel: number): void {
+    this.channels.remove(channel);
+  }
+
+  channelIdle(): void {
+    if (this.closeRequested && this.channels.idle) this.finishClose();
+  }
+
+  answeredTooLate(): void {
+    if (this.released) this.broker.connectionClosed(this.id);
+  }
+
+  /** Ends the connection with connection.close: its channels at once, the socket when the client has answered. */
+  fail(error: unknown): void {
+    if (this.state === State.closing || this.state === State.closed) return;
+    const known = toProtocolError(error);
+    if (isFault(error)) this.logger.error('connection failed', { error: String(error) });
+    else this.logger.warn('connection closed with an error', { error: known.replyText, method: methodName(known.methodId) });
+    this.counters.connectionErrors++;
+    this.beginClosing();
+    this.send(new ConnectionClose(known.code, known.replyText, known.methodId >>> 16, known.methodId & 0xffff));
+    this.output.flush();
+    // Without a parser no answer can be read: all that is left is to wait until the client hangs up.
+    if (this.parser.stopped) this.socket.end();
+  }
+
+  // OutputOwner
+
+  beforeFlush(): void {
+    if (this.ledgersDue.length === 0) return;
+    const due = this.ledgersDue;
+    this.ledgersDue = [];
+    for (const ledger of due) ledger.flushConfirms();
+  }
+
+  relieved(): void {
+    if (this.state === State.closed) return;
+    this.channels.forEach((channel) => channel.deliveries.credit.resume());
+    if (this.input.has(Pause.output)) this.unpause(Pause.output);
+  }
+
+  // HeartbeatOwner
+
+  get isPaused(): boolean {
+    return !this.input.open;
+  }
+
+  wroteSomething(): boolean {
+    const { active } = this.output;
+    this.output.active = false;
+    if (!active) this.output.trim();
+    return active;
+  }
+
+  sendHeartbeat(): void {
+    this.parser.shrink();
+    this.frames.heartbeat();
+    this.output.touch();
+  }
+
+  missedHeartbeats(): void {
+    this.drop(`missed heartbeats from client, timeout: ${this.opening.tuning.heartbeatSeconds}s`);
+  }
+
+  // Private
+
+  private get stateName(): string {
+    if (this.state === State.opening) return this.opening.step;
+    return this.state === State.running && this.input.has(Pause.gate) ? 'blocked' : this.state;
+  }
+
+  private received(bytes: Uint8Array): void {
+    this.bytesIn += bytes.length;
+    this.counters.bytesIn += bytes.length;
+    this.chunk = bytes;
+    this.feed(() => this.parser.feed(bytes));
+    this.openContent?.detach();
+    this.chunk = null;
+    if (this.output.overfull && !this.input.has(Pause.output)) this.pause(Pause.output);
+  }
+
+  private feed(parse: () => void): void {
+    try {
+      parse();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  private connectionMethod(bytes: Uint8Array, start: number, end: number): void {
+    if (this.state === State.closing) {
+      this.closingMethod(methodIdAt(bytes, start, end));
+      return;
+    }
+    const method = decodeMethod(bytes, start, end);
+    if (method.id === MethodId.connectionClose) this.closeByClient();
+    else if (this.state === State.opening) this.opening.method(method);
+    else if (method.id === MethodId.connectionUpdateSecret) this.send(new ConnectionUpdateSecretOk());
+    else throw new ProtocolError(ReplyCode.commandInvalid, `${methodName(method.id)} is not due on channel 0`, method.id);
+  }
+
+  /** Frames of channels count only while running. */
+  private outOfState(channel: number): void {
+    if (this.state === State.closing || this.state === State.closed) return;
+    const text = `unexpected frame on channel ${channel} while the connection is ${this.stateName}`;
+    throw new ProtocolError(channel === 0 ? ReplyCode.unexpectedFrame : ReplyCode.channelError, text);
+  }
+
+  private closeByClient(): void {
+    this.closeRequested = true;
+    if (this.channels.idle) {
+      this.finishClose();
+      return;
+    }
+    this.deadline = this.clock.after(this.limits.closeTimeoutMs, () => this.finishClose());
+  }
+
+  private finishClose(): void {
+    if (this.state === State.closing || this.state === State.closed) return;
+    this.beginClosing();
+    this.send(new ConnectionCloseOk());
+    this.hangUp();
+  }
+
+  private closingMethod(methodId: number): void {
+    if (methodId === MethodId.connectionClose) this.send(new ConnectionCloseOk());
+    else if (methodId !== MethodId.connectionCloseOk) return;
+    this.hangUp();
+  }
+
+  private beginClosing(): void {
+    this.state = State.closing;
+    this.closeRequested = false;
+    this.releaseBroker();
+    this.armDeadline();
+    // Whatever paused the input, the answer to the close must be seen.
+    this.resumeParser();
+    this.socket.resume();
+  }
+
+  /** Writes what is left and ends the socket; a client that does not hang up is cut off. */
+  private hangUp(): void {
+    this.output.flush();
+    this.parser.stop();
+    this.socket.end();
+    this.armDeadline();
+  }
+
+  private armDeadline(): void {
+    this.deadline.cancel();
+    this.deadline = this.clock.after(this.limits.closeTimeoutMs, () => this.socket.destroy());
+  }
+
+  private ended(): void {
+    this.state = State.closed;
+    this.deadline.cancel();
+    this.heart?.stop();
+    this.parser.stop();
+    this.releaseBroker();
+    this.owner.closed(this);
+  }
+
+  /** Channels end, what their clients hold goes back, exclusive queues are deleted. */
+  private releaseBroker(): void {
+    this.channels.dispose();
+    if (this.released || this.opening.step !== Step.done) return;
+    this.released = true;
+    this.broker.connectionClosed(this.id);
+  }
+}

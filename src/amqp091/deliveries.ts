@@ -1,0 +1,154 @@
+/**
+ * The consuming side of a channel: its consumers, what the broker delivers to them, what their client has not settled yet.
+ *
+ * A consumer goes through: requested (the broker was asked) → started (consume-ok is out) → ended (cancelled by either side;
+ * what the client holds stays valid, and the subscription is closed when nothing of it is left or the channel ends).
+ */
+import { Phase } from '../base/turn.js';
+import type { EnqueueView } from '../log/record.js';
+import type { DeliverySink, Holder, Subscription } from '../model/broker.js';
+import type { ChannelHost } from './channel-host.js';
+import { BasicCancel } from './codec/index.js';
+import type { Consumer } from './consumer.js';
+import { Credit } from './credit.js';
+import { Outcome, Unacked } from './unacked.js';
+
+/** Bytes of a delivery besides tag, meta, header and body: three frames with their fixed parts. */
+const deliveryOverheadBytes = 60;
+
+/** Writes consume-ok; before a consumer's first delivery at the latest. */
+export type ConsumerStarter = (consumer: Consumer) => void;
+
+export class Deliveries implements DeliverySink {
+  readonly consumers: Map<string, Consumer> = new Map();
+  readonly credit: Credit;
+  private readonly host: ChannelHost;
+  private readonly channel: number;
+  private readonly start: ConsumerStarter;
+  private readonly unacked: Unacked = new Unacked();
+  /** Ended consumers of which the client still holds messages. */
+  private readonly retired: Set<Consumer> = new Set();
+  private nextTag = 1;
+  private closed = false;
+
+  constructor(host: ChannelHost, channel: number, start: ConsumerStarter) {
+    this.host = host;
+    this.channel = channel;
+    this.start = start;
+    this.credit = new Credit(host.limits, host.output, () => host.turn.add(Phase.log, this.credit));
+  }
+
+  /** Deliveries that the client has not settled. */
+  get unackedCount(): number {
+    return this.unacked.size;
+  }
+
+  /** Takes a consumer whose subscription is being asked for, and returns its first credit. */
+  add(consumer: Consumer): number {
+    this.consumers.set(consumer.tag, consumer);
+    this.host.output.consumerCount++;
+    return this.credit.add(consumer);
+  }
+
+  /** The broker has accepted the consumer: at the latest with its first delivery. */
+  accepted(consumer: Consumer, subscription: Subscription): void {
+    if (consumer.started) return;
+    consumer.subscription = subscription;
+    consumer.started = true;
+    this.start(consumer);
+    if (!consumer.ended) return;
+    this.notifyCancelled(consumer);
+    subscription.close();
+  }
+
+  /** The consumer ends: nothing more is granted. Its subscription is closed once nothing of it is held. */
+  retire(consumer: Consumer): void {
+    if (consumer.ended) return;
+    consumer.ended = true;
+    this.consumers.delete(consumer.tag);
+    this.host.output.consumerCount--;
+    this.credit.remove(consumer);
+    if (!consumer.subscription) return;
+    if (consumer.unacked > 0) this.retired.add(consumer);
+    else consumer.subscription.close();
+  }
+
+  deliver(subscription: Subscription, position: number, redelivered: boolean, message: EnqueueView): void {
+    const consumer = subscription.cookie as Consumer;
+    const { output } = this.host;
+    if (!consumer.started) this.accepted(consumer, subscription);
+    if (this.closed || !this.credit.admit(consumer, output.overfull)) {
+      this.host.counters.heldBack++;
+      if (!consumer.noAck) subscription.release(position);
+      return;
+    }
+    const tag = this.nextTag++;
+    if (!consumer.noAck) this.unacked.push(tag, position, subscription, consumer);
+    this.host.frames.deliver(consumer.template, tag, redelivered, message);
+    this.host.counters.delivered++;
+    output.delivered(
+      deliveryOverheadBytes + consumer.tag.length + message.metaLength + message.headerLength + message.bodyLength,
+    );
+  }
+
+  cancelled(subscription: Subscription, _reason: string): void {
+    const consumer = subscription.cookie as Consumer;
+    if (this.closed || consumer.ended) return;
+    this.retire(consumer);
+    if (consumer.started) this.notifyCancelled(consumer);
+  }
+
+  forEachHeld(visit: (holder: Holder, position: number) => void): void {
+    this.unacked.forEach(visit);
+  }
+
+  /** Answers basic.get with a message; `holder` is null if it needs no acknowledgement. */
+  got(message: EnqueueView, position: number, redelivered: boolean, remaining: number, holder: Holder | null): void {
+    const tag = this.nextTag++;
+    if (holder) this.unacked.push(tag, position, holder, null);
+    this.host.frames.getOk(this.channel, tag, redelivered, message, remaining);
+    this.host.counters.got++;
+    this.host.output.touch();
+  }
+
+  /** See Unacked.settle. */
+  settle(tag: number, multiple: boolean, outcome: Outcome): boolean {
+    const before = this.unacked.size;
+    if (!this.unacked.settle(tag, multiple, outcome)) return false;
+    const count = before - this.unacked.size;
+    if (outcome === Outcome.requeue) this.host.counters.requeued += count;
+    else this.host.counters.acknowledged += count;
+    if (this.retired.size > 0) this.dropRetired();
+    return true;
+  }
+
+  /** The channel ends: the broker requeues whatever its client holds. */
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    for (const consumer of this.consumers.values()) {
+      consumer.ended = true;
+      this.host.output.consumerCount--;
+      consumer.subscription?.close();
+    }
+    for (const consumer of this.retired) consumer.subscription?.close();
+    this.consumers.clear();
+    this.retired.clear();
+    this.host.broker.forgetSink(this);
+  }
+
+  /** basic.cancel from our side, to clients that know it (capability consumer_cancel_notify). */
+  private notifyCancelled(consumer: Consumer): void {
+    if (!this.host.cancelNotify) return;
+    this.host.frames.method(this.channel, new BasicCancel(consumer.tag, true));
+    this.host.output.touch();
+  }
+
+  private dropRetired(): void {
+    for (const consumer of this.retired) {
+      if (consumer.unacked > 0) continue;
+      this.retired.delete(consumer);
+      consumer.subscription?.close();
+    }
+  }
+}

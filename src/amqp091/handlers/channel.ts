@@ -1,0 +1,14 @@
+import type { Channel } from '../channel.js';
+import { type ChannelFlow, ChannelFlowOk, ProtocolError, ReplyCode } from '../codec/index.js';
+
+/** channel.open on a channel that is open. */
+export function openAgain(): never {
+  throw new ProtocolError(ReplyCode.channelError, "second 'channel.open' seen");
+}
+
+/** The client stops or resumes its deliveries. */
+export function flow(channel: Channel, method: ChannelFlow): void {
+  channel.deliveries.credit.flowing = method.active;
+  if (method.active) channel.deliveries.credit.resume();
+  channel.reply(new ChannelFlowOk(method.active));
+}

@@ -1,0 +1,84 @@
+import { Refusal, RefusedError } from '../../base/errors.js';
+import type { Binding, QueueDeclaration } from '../../model/broker.js';
+import type { Channel } from '../channel.js';
+import {
+  type QueueBind,
+  QueueBindOk,
+  type QueueDeclare,
+  QueueDeclareOk,
+  type QueueDelete,
+  QueueDeleteOk,
+  type QueuePurge,
+  QueuePurgeOk,
+  type QueueUnbind,
+  QueueUnbindOk,
+} from '../codec/index.js';
+import { declareReserved, isReserved, queueName, refuseDefaultExchange } from './names.js';
+
+export function declare(channel: Channel, method: QueueDeclare): void {
+  const { id, vhost, broker } = channel.host;
+  const { wiring } = broker;
+  if (method.passive && method.queue === '') {
+    throw new RefusedError(Refusal.notFound, `no queue '' in vhost '${vhost}'`);
+  }
+  const declaration: QueueDeclaration = {
+    vhost,
+    name: method.queue,
+    passive: method.passive,
+    durable: method.durable,
+    exclusive: method.exclusive,
+    autoDelete: method.autoDelete,
+    arguments: method.arguments,
+    connection: id,
+  };
+  const work =
+    method.passive || !isReserved(method.queue)
+      ? wiring.declareQueue(declaration)
+      : declareReserved(
+          'queue',
+          method.queue,
+          () => wiring.declareQueue({ ...declaration, passive: true }),
+          () => wiring.declareQueue(declaration),
+        );
+  channel.await(work, (info) => {
+    channel.lastQueue = info.name;
+    channel.reply(new QueueDeclareOk(info.name, info.messages, info.consumers), method.noWait);
+  });
+}
+
+export function bind(channel: Channel, method: QueueBind): void {
+  const work = channel.host.broker.wiring.bind(binding(channel, method), channel.host.id);
+  channel.await(work, () => channel.reply(new QueueBindOk(), method.noWait));
+}
+
+export function unbind(channel: Channel, method: QueueUnbind): void {
+  const work = channel.host.broker.wiring.unbind(binding(channel, method), channel.host.id);
+  channel.await(work, () => channel.reply(new QueueUnbindOk()));
+}
+
+export function purge(channel: Channel, method: QueuePurge): void {
+  const { id, vhost, broker } = channel.host;
+  const work = broker.wiring.purgeQueue(vhost, queueName(channel, method.queue), id);
+  channel.await(work, (count) => channel.reply(new QueuePurgeOk(count), method.noWait));
+}
+
+export function remove(channel: Channel, method: QueueDelete): void {
+  const { id, vhost, broker } = channel.host;
+  const options = { ifUnused: method.ifUnused, ifEmpty: method.ifEmpty, connection: id };
+  const work = broker.wiring.deleteQueue(vhost, queueName(channel, method.queue), options);
+  channel.await(work, (count) => channel.reply(new QueueDeleteOk(count), method.noWait));
+}
+
+/** Without queue and routing key, the queue last declared is bound by its own name (§1.7.2.3). */
+function binding(channel: Channel, method: QueueBind | QueueUnbind): Binding {
+  const destination = queueName(channel, method.queue);
+  refuseDefaultExchange(method.exchange);
+  return {
+    vhost: channel.host.vhost,
+    source: method.exchange,
+    destination,
+    destinationKind: 'queue',
+    routingKey: method.queue === '' && method.routingKey === '' ? destination : method.routingKey,
+    arguments: method.arguments,
+  };
+}

@@ -1,0 +1,36 @@
+/** Whether a connection's input is processed: several may want it to stop, for different reasons, at once. */
+import { Pause } from './channel-host.js';
+
+export class InputGate {
+  private reasons = 0;
+  /** Channels that want it, for the reasons that several can have at once. */
+  private backlogs = 0;
+  private confirms = 0;
+
+  /** True: input is processed. */
+  get open(): boolean {
+    return this.reasons === 0;
+  }
+
+  /** True: frames that have queued on channels stay there too. */
+  get holdsBacklogs(): boolean {
+    return (this.reasons & ~Pause.backlog) !== 0;
+  }
+
+  has(why: Pause): boolean {
+    return (this.reasons & why) !== 0;
+  }
+
+  /** Each call for `backlog` and `confirms` needs an `unpause` of its own. */
+  pause(why: Pause): void {
+    this.reasons |= why;
+    if (why === Pause.backlog) this.backlogs++;
+    else if (why === Pause.confirms) this.confirms++;
+  }
+
+  unpause(why: Pause): void {
+    if (why === Pause.backlog && --this.backlogs > 0) return;
+    if (why === Pause.confirms && --this.confirms > 0) return;
+    this.reasons &= ~why;
+  }
+}

@@ -1,0 +1,52 @@
+/** Everything of the AMQP 0-9-1 server that could grow, and how far it may. */
+export interface Limits {
+  /** Open connections; more are refused with a closed socket. */
+  connectionsMax: number;
+  /** Connections whose handshake is not finished; one more and the oldest of them is dropped. */
+  handshakesMax: number;
+  /** From the accepted socket to connection.open, ms. */
+  handshakeTimeoutMs: number;
+  /** From connection.close to close-ok and the socket's end, ms. */
+  closeTimeoutMs: number;
+  /** Offered to clients, which may ask for less: bytes of a frame, channels of a connection, seconds (0 = none). */
+  frameMax: number;
+  channelMax: number;
+  heartbeatSeconds: number;
+  /** Bytes of a message's body. */
+  messageBytesMax: number;
+  /** Bytes of bodies in several frames that a connection's channels have received in part. */
+  partialBytesMax: number;
+  /** Bytes of a channel's frames that wait behind a method which waits for the broker; above it the socket is not read. */
+  backlogBytesMax: number;
+  /** Publishes of a channel that wait for their confirm; above it the socket is not read. */
+  unconfirmedMax: number;
+  /** Deliveries of a channel that its client holds; no further ones above it. */
+  unackedMax: number;
+  /** Deliveries that the broker may make ahead, of consumers without prefetch or acknowledgements. */
+  creditWindow: number;
+  /** Bytes of output waiting for the client. Above it no credit is given; above `outputStallFactor` times it nothing is read. */
+  outputBytesMax: number;
+  /** Consumers of a channel. */
+  consumersMax: number;
+}
+
+export const defaultLimits: Limits = {
+  connectionsMax: 65_536,
+  handshakesMax: 2_048,
+  handshakeTimeoutMs: 10_000,
+  closeTimeoutMs: 10_000,
+  frameMax: 131_072,
+  channelMax: 2_047,
+  heartbeatSeconds: 60,
+  messageBytesMax: 128 * 1024 * 1024,
+  partialBytesMax: 256 * 1024 * 1024,
+  backlogBytesMax: 256 * 1024,
+  unconfirmedMax: 262_144,
+  unackedMax: 1_048_576,
+  creditWindow: 1_000,
+  outputBytesMax: 1024 * 1024,
+  consumersMax: 10_000,
+};
+
+/** Output above this many times `outputBytesMax` stops deliveries at once, and the reading of a client that does not read. */
+export const outputStallFactor = 4;

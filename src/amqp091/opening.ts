@@ -1,0 +1,146 @@
+/** The opening of a connection (§2.2.4): start-ok, tune-ok, open, in this order and nothing else. */
+import type { Arguments } from '../model/broker.js';
+import type { Authenticator } from '../security/authenticator.js';
+import {
+  type ConnectionOpen,
+  ConnectionOpenOk,
+  type ConnectionStartOk,
+  type ConnectionTuneOk,
+  type Method,
+  MethodId,
+  methodName,
+  ProtocolError,
+  ReplyCode,
+} from './codec/index.js';
+import { hasCapability, negotiate, type Product, startMethod, type Tuning, tuneMethod } from './handshake.js';
+import type { Limits } from './limits.js';
+import { readCredentials } from './sasl.js';
+
+/** What is due next. */
+export const Step = {
+  protocolHeader: 'starting',
+  startOk: 'started',
+  authentication: 'securing',
+  tuneOk: 'tuning',
+  open: 'opening',
+  done: 'running',
+} as const;
+export type Step = (typeof Step)[keyof typeof Step];
+
+/** What the opening needs of its connection. */
+export interface OpeningHost {
+  send(method: Method): void;
+  /** Ends the connection with connection.close. */
+  fail(error: ProtocolError): void;
+  /** Ends the connection without a word. */
+  drop(reason: string): void;
+  /** While credentials are looked up, no frame is handled. */
+  pauseParser(): void;
+  resumeParser(): void;
+  tuned(tuning: Tuning): void;
+  opened(): void;
+}
+
+export interface OpeningContext {
+  authenticator: Authenticator;
+  limits: Limits;
+  product: Product;
+  hasVhost(name: string): boolean;
+  peerAddress: string;
+}
+
+export class Opening {
+  step: Step = Step.protocolHeader;
+  /** '' until authenticated. */
+  user = '';
+  mechanism = '';
+  vhost = '';
+  clientProperties: Arguments = {};
+  tuning: Tuning;
+  private readonly host: OpeningHost;
+  private readonly context: OpeningContext;
+
+  constructor(host: OpeningHost, context: OpeningContext) {
+    this.host = host;
+    this.context = context;
+    const { channelMax, frameMax, heartbeatSeconds } = context.limits;
+    this.tuning = { channelMax, frameMax, heartbeatSeconds };
+  }
+
+  /** The client speaks our protocol. */
+  begin(): void {
+    this.step = Step.startOk;
+    this.host.send(startMethod(this.context.product));
+  }
+
+  /** Throws ProtocolError 503 for a method that is not due. */
+  method(method: Method): void {
+    if (method.id === MethodId.connectionStartOk && this.step === Step.startOk) this.startOk(method);
+    else if (method.id === MethodId.connectionTuneOk && this.step === Step.tuneOk) this.tuneOk(method);
+    else if (method.id === MethodId.connectionOpen && this.step === Step.open) this.open(method);
+    else {
+      const text = `${methodName(method.id)} is not due now, the connection is ${this.step}`;
+      throw new ProtocolError(ReplyCode.commandInvalid, text, method.id);
+    }
+  }
+
+  private startOk(method: ConnectionStartOk): void {
+    const { mechanism, response } = method;
+    this.clientProperties = method.clientProperties;
+    this.mechanism = mechanism;
+    const credentials = readCredentials(mechanism, response);
+    if (credentials === undefined) {
+      const text = `unknown authentication mechanism '${mechanism}'`;
+      throw new ProtocolError(ReplyCode.commandInvalid, text, method.id);
+    }
+    if (credentials === null) {
+      this.refuseLogin('', 'the response makes no sense');
+      return;
+    }
+    this.step = Step.authentication;
+    this.host.pauseParser();
+    const { user, password } = credentials;
+    const origin = { peerAddress: this.context.peerAddress, mechanism };
+    this.context.authenticator.authenticate(user, password, origin).then(
+      (allowed) => this.authenticated(user, allowed, ''),
+      (error: unknown) => this.authenticated(user, false, String(error)),
+    );
+  }
+
+  private authenticated(user: string, allowed: boolean, reason: string): void {
+    if (this.step !== Step.authentication) return;
+    if (allowed) {
+      this.user = user;
+      this.step = Step.tuneOk;
+      this.host.send(tuneMethod(this.context.limits));
+    } else {
+      this.refuseLogin(user, reason);
+    }
+    this.host.resumeParser();
+  }
+
+  /** Clients that know authentication_failure_close are told; to others a lost socket is the sign (as before 0-9-1). */
+  private refuseLogin(user: string, reason: string): void {
+    const text = `Login was refused using authentication mechanism ${this.mechanism}. For details see the broker logfile.`;
+    const error = new ProtocolError(ReplyCode.accessRefused, text);
+    if (hasCapability(this.clientProperties, 'authentication_failure_close')) this.host.fail(error);
+    else this.host.drop(`login refused for user '${user}' ${reason}`);
+  }
+
+  private tuneOk(method: ConnectionTuneOk): void {
+    this.tuning = negotiate(method, this.context.limits);
+    this.step = Step.open;
+    this.host.tuned(this.tuning);
+  }
+
+  private open(method: ConnectionOpen): void {
+    const { virtualHost } = method;
+    if (!this.context.hasVhost(virtualHost)) {
+      throw new ProtocolError(ReplyCode.notAllowed, `vhost '${virtualHost}' not found`, method.id);
+    }
+    this.vhost = virtualHost;
+    this.step = Step.done;
+    this.host.send(new ConnectionOpenOk());
+    this.host.opened();
+  }
+}

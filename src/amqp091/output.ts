@@ -1,0 +1,128 @@
+import type { Socket } from 'node:net';
+import { type Flushable, Phase, type Turn } from '../base/turn.js';
+import { ByteWriter } from '../wire/byte-writer.js';
+import type { Counters } from './counters.js';
+import type { DeliveryRoom } from './credit.js';
+import { type Limits, outputStallFactor } from './limits.js';
+
+/** What the output tells its connection. */
+export interface OutputOwner {
+  /** The last chance of this turn to write: confirms that were gathered. */
+  beforeFlush(): void;
+  /** The client reads again. */
+  relieved(): void;
+}
+
+/** A buffer larger than this is given up when a connection falls idle. */
+const idleBufferBytesMax = 16 * 1024;
+/** Assumed size of a delivery until some were made, and how slowly the average follows. */
+const firstDeliveryBytes = 4096;
+const averageWeight = 1 / 16;
+
+/**
+ * All output of a connection. Frames are encoded into `writer`; what a turn has gathered leaves with one write at its end.
+ * It knows how much the client has not taken yet, and so when deliveries must stop (`socket.write` buffers without bound).
+ */
+export class Output implements Flushable, DeliveryRoom {
+  readonly writer: ByteWriter = new ByteWriter();
+  /** True: no further credit to consumers until `OutputOwner.relieved`. */
+  congested = false;
+  /** Consumers of the connection: they share its output. */
+  consumerCount = 0;
+  /** Something was written since this was last reset; the heartbeat looks at it. */
+  active = false;
+  private readonly socket: Socket;
+  private readonly turn: Turn;
+  private readonly counters: Counters;
+  private readonly owner: OutputOwner;
+  private readonly bytesMax: number;
+  private readonly stallBytes: number;
+  private socketBytes = 0;
+  private averageBytes = firstDeliveryBytes;
+  private scheduled = false;
+  private writes = 0;
+  private written = 0;
+  /** A buffer that the socket still reads, and the write it went out with. */
+  private lent: Uint8Array | null = null;
+  private lentWrite = 0;
+
+  constructor(socket: Socket, turn: Turn, counters: Counters, limits: Limits, owner: OutputOwner) {
+    this.socket = socket;
+    this.turn = turn;
+    this.counters = counters;
+    this.owner = owner;
+    this.bytesMax = limits.outputBytesMax;
+    this.stallBytes = limits.outputBytesMax * outputStallFactor;
+  }
+
+  /** Bytes that the client has not taken. */
+  get pendingBytes(): number {
+    return this.writer.length + this.socketBytes;
+  }
+
+  /** True: so much is pending that nothing more may be delivered or read. `OutputOwner.relieved` follows. */
+  get overfull(): boolean {
+    if (this.writer.length + this.socketBytes <= this.stallBytes) return false;
+    this.congested = true;
+    return true;
+  }
+
+  get windowMax(): number {
+    return Math.floor(this.bytesMax / this.averageBytes / Math.max(1, this.consumerCount));
+  }
+
+  /** Something was written to `writer`. */
+  touch(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    this.turn.add(Phase.output, this);
+  }
+
+  /** A delivery of `bytes` bytes was written to `writer`. */
+  delivered(bytes: number): void {
+    this.averageBytes += (bytes - this.averageBytes) * averageWeight;
+    if (this.writer.length + this.socketBytes > this.bytesMax) this.congested = true;
+    if (!this.scheduled) this.touch();
+  }
+
+  flush(): void {
+    this.scheduled = false;
+    this.owner.beforeFlush();
+    if (this.writer.length === 0) return;
+    const bytes = this.writer.take();
+    if (!this.socket.writable) return;
+    this.active = true;
+    this.counters.bytesOut += bytes.length;
+    this.writes++;
+    this.socket.write(bytes, this.onWritten);
+    this.socketBytes = this.socket.writableLength;
+    // Nothing pending: the kernel has it all, and the buffer is ours again.
+    if (this.socketBytes === 0) {
+      this.writer.recycle(bytes);
+    } else if (this.lent === null) {
+      this.lent = bytes;
+      this.lentWrite = this.writes;
+    }
+  }
+
+  /** Called now and then while the connection is idle: gives up large buffers. */
+  trim(): void {
+    const { writer } = this;
+    // Twice: the writer keeps a spare.
+    for (let i = 0; i < 2; i++) if (writer.length === 0 && writer.bytes.length > idleBufferBytesMax) writer.take();
+  }
+
+  private readonly onWritten = (error?: Error | null): void => {
+    this.written++;
+    this.socketBytes = this.socket.writableLength;
+    if (this.lent !== null && this.written >= this.lentWrite) {
+      this.writer.recycle(this.lent);
+      this.lent = null;
+    }
+    if (error) return;
+    if (this.congested && this.writer.length + this.socketBytes < this.bytesMax / 2) {
+      this.congested = false;
+      this.owner.relieved();
+    }
+  };
+}

@@ -1,0 +1,305 @@
+/**
+ * The publishing side of a channel: basic.publish, content header and bodies become one Broker.publish.
+ *
+ * Nothing is copied on the usual way: method, header and body lie in the read buffer, the views point there and the broker
+ * copies from there. Two things break that: a content whose rest has not come when the read buffer is used up (its meta
+ * and header are copied aside, `detach`), and a body in several frames (they are gathered).
+ *
+ * The last route is kept with the bytes of exchange and routing key, and found again by comparing those.
+ */
+import type { PublishOwner, Route } from '../model/broker.js';
+import { sameBytes } from '../wire/bytes.js';
+import type { ChannelHost, ConfirmFlush, OpenContent } from './channel-host.js';
+import { Pause } from './channel-host.js';
+import { ContentHeader, MethodId, ProtocolError, PublishView, ReplyCode } from './codec/index.js';
+import { ConfirmLedger } from './confirm-ledger.js';
+
+/** What frame must come next. */
+const Expect = { method: 0, header: 1, body: 2 } as const;
+type Expect = (typeof Expect)[keyof typeof Expect];
+
+/** Two short strings. */
+const metaBytesMax = 512;
+/** The first buffer for a body in several frames; more is allocated only as it really arrives. */
+const firstGatherBytes = 256 * 1024;
+/** RabbitMQ's bound of per-message expiration: 32 bits of milliseconds. */
+const expirationMsMax = 0xffff_ffff;
+const persistentMode = 2;
+
+/** Owns publishes of channels without confirms: nobody asks. */
+const nobody: PublishOwner = { completed(): void {} };
+const nothing = new Uint8Array(0);
+
+export class Publisher implements OpenContent, ConfirmFlush {
+  /** Null until confirm.select. */
+  confirms: ConfirmLedger | null = null;
+  private readonly host: ChannelHost;
+  private readonly channel: number;
+  private expecting: Expect = Expect.method;
+  private readonly method: PublishView = new PublishView();
+  private readonly header: ContentHeader = new ContentHeader();
+  private gathered: Uint8Array = nothing;
+  private received = 0;
+  private route: Route | null = null;
+  private routeMeta: Uint8Array = nothing;
+  private routeMetaLength = 0;
+  private holdsInput = false;
+  private readonly readHeaders = () => this.header.properties.headers();
+
+  constructor(host: ChannelHost, channel: number) {
+    this.host = host;
+    this.channel = channel;
+  }
+
+  /** True between a basic.publish and the end of its body. */
+  get inContent(): boolean {
+    return this.expecting !== Expect.method;
+  }
+
+  selectConfirms(): void {
+    this.confirms ??= new ConfirmLedger(() => this.host.confirmsDue(this));
+  }
+
+  /** basic.publish, payload [start, end). */
+  onPublish(bytes: Uint8Array, start: number, end: number): void {
+    this.method.set(bytes, start, end);
+    this.expecting = Expect.header;
+    this.attach(bytes);
+  }
+
+  onHeader(bytes: Uint8Array, start: number, end: number): void {
+    if (this.expecting !== Expect.header) throw this.unexpected('content header');
+    const header = this.header.set(bytes, start, end, MethodId.basicPublish);
+    const max = this.host.limits.messageBytesMax;
+    if (header.bodySize > max) {
+      throw new ProtocolError(
+        ReplyCode.preconditionFailed,
+        `message size ${header.bodySize} is larger than configured max size ${max}`,
+        MethodId.basicPublish,
+      );
+    }
+    this.expecting = Expect.body;
+    if (header.bodySize === 0) this.finish(nothing, 0);
+    else this.attach(bytes);
+  }
+
+  onBody(bytes: Uint8Array, start: number, end: number): void {
+    if (this.expecting !== Expect.body) throw this.unexpected('content body');
+    const length = end - start;
+    const size = this.header.bodySize;
+    if (this.received === 0 && length === size) {
+      this.finish(bytes, start);
+      return;
+    }
+    if (this.received + length > size) {
+      const text = `content body of ${this.received + length} bytes or more, its header announced ${size}`;
+      throw new ProtocolError(ReplyCode.unexpectedFrame, text, MethodId.basicPublish);
+    }
+    this.gather(bytes, start, length);
+    if (this.received === size) this.finish(this.gathered, 0);
+  }
+
+  /** A method came where a header or a body must. */
+  unexpectedMethod(): ProtocolError {
+    return this.unexpected('method');
+  }
+
+  detach(): void {
+    if (this.host.openContent === this) this.host.openContent = null;
+    if (this.expecting === Expect.method) return;
+    const { method, header } = this;
+    const withHeader = this.expecting === Expect.body;
+    const { start, end } = header.properties;
+    const headerLength = withHeader ? end - start : 0;
+    const own = new Uint8Array(method.metaLength + headerLength);
+    own.set(method.bytes.subarray(method.metaStart, method.metaStart + method.metaLength));
+    method.bytes = own;
+    method.routingKeyAt -= method.metaStart;
+    method.metaStart = 0;
+    if (!withHeader) return;
+    own.set(header.properties.bytes.subarray(start, end), method.metaLength);
+    header.properties.set(own, method.metaLength, own.length);
+  }
+
+  /** Forgets a content that is half received. */
+  abandon(): void {
+    this.expecting = Expect.method;
+    if (this.host.openContent === this) this.host.openContent = null;
+    this.dropGathered();
+  }
+
+  /** The channel ends: nobody is to be told of what is under way. */
+  close(): void {
+    this.abandon();
+    this.releaseInput();
+    if (this.confirms) this.host.broker.forgetPublisher(this.confirms);
+    this.confirms = null;
+    this.route = null;
+  }
+
+  flushConfirms(): void {
+    const { confirms, host } = this;
+    if (!confirms) return;
+    const before = confirms.outstanding;
+    confirms.flush(this.writeAck);
+    host.counters.confirmed += before - confirms.outstanding;
+    if (this.holdsInput && confirms.outstanding * 2 < host.limits.unconfirmedMax) this.releaseInput();
+  }
+
+  private readonly writeAck = (deliveryTag: number, multiple: boolean): void => {
+    this.host.frames.ack(this.channel, deliveryTag, multiple);
+  };
+
+  /** The views now refer to `bytes`. They may go on doing so only while that is the chunk just read. */
+  private attach(bytes: Uint8Array): void {
+    const { host } = this;
+    if (bytes !== host.chunk) {
+      this.detach();
+      return;
+    }
+    if (host.openContent !== null && host.openContent !== this) host.openContent.detach();
+    host.openContent = this;
+  }
+
+  /** The content is complete; its body, if any, begins at `bodyStart` of `bodyBytes`. */
+  private finish(bodyBytes: Uint8Array, bodyStart: number): void {
+    const { host, method, header } = this;
+    this.expecting = Expect.method;
+    host.openContent = null;
+    if (!host.publishes) host.beginsToPublish();
+    try {
+      this.publish(method, header, bodyBytes, bodyStart);
+    } finally {
+      if (this.gathered !== nothing) this.dropGathered();
+    }
+  }
+
+  private publish(method: PublishView, header: ContentHeader, bodyBytes: Uint8Array, bodyStart: number): void {
+    const { host, confirms } = this;
+    const { properties } = header;
+    const { parts, broker, counters } = host;
+    counters.published++;
+    if (method.immediate) throw new ProtocolError(ReplyCode.notImplemented, 'immediate=true', MethodId.basicPublish);
+    let { route } = this;
+    if (route === null || route.version !== broker.routingVersion || !this.sameRoute()) route = this.findRoute();
+    parts.persistent = properties.deliveryMode === persistentMode;
+    parts.priority = properties.priority;
+    parts.expiresAt = 0;
+    if (properties.expirationAt >= 0) parts.expiresAt = this.expiresAt();
+    if (properties.userIdAt >= 0) this.checkUserId();
+    parts.metaBytes = method.bytes;
+    parts.metaStart = method.metaStart;
+    parts.metaLength = method.metaLength;
+    parts.headerBytes = properties.bytes;
+    parts.headerStart = properties.start;
+    parts.headerLength = properties.end - properties.start;
+    parts.bodyBytes = bodyBytes;
+    parts.bodyStart = bodyStart;
+    parts.bodyLength = header.bodySize;
+    if (route.queueCount === 0 && method.mandatory) this.returnToSender();
+    if (confirms === null) {
+      if (route.queueCount > 0) broker.publish(route, parts, nobody, 0);
+      return;
+    }
+    confirms.opened(route.queueCount > 0 ? broker.publish(route, parts, confirms, confirms.nextTag) : 0);
+    if (confirms.outstanding >= host.limits.unconfirmedMax) this.holdInput();
+  }
+
+  private sameRoute(): boolean {
+    const { method } = this;
+    if (method.metaLength !== this.routeMetaLength) return false;
+    return sameBytes(method.bytes, method.metaStart, this.routeMeta, 0, method.metaLength);
+  }
+
+  private findRoute(): Route {
+    const { method, host } = this;
+    this.route = null;
+    const route = host.broker.route(host.vhost, method.exchange(), method.routingKey(), this.readHeaders);
+    if (!route.keyed) return route;
+    if (this.routeMeta.length === 0) this.routeMeta = new Uint8Array(metaBytesMax);
+    this.routeMeta.set(method.bytes.subarray(method.metaStart, method.metaStart + method.metaLength));
+    this.routeMetaLength = method.metaLength;
+    this.route = route;
+    return route;
+  }
+
+  private expiresAt(): number {
+    const { properties } = this.header;
+    const ms = properties.expirationMs ?? Number.NaN;
+    if (!(ms <= expirationMsMax)) {
+      throw new ProtocolError(
+        ReplyCode.preconditionFailed,
+        `invalid expiration '${properties.expiration ?? ''}': a whole number of milliseconds up to ${expirationMsMax} is expected`,
+        MethodId.basicPublish,
+      );
+    }
+    return this.host.clock.wall() + ms;
+  }
+
+  private checkUserId(): void {
+    const { user } = this.host;
+    const { userId } = this.header.properties;
+    if (userId === user) return;
+    throw new ProtocolError(
+      ReplyCode.preconditionFailed,
+      `user_id property set to '${userId ?? ''}' but authenticated user was '${user}'`,
+      MethodId.basicPublish,
+    );
+  }
+
+  private returnToSender(): void {
+    const { host } = this;
+    host.counters.returned++;
+    host.frames.returned(this.channel, ReplyCode.noRoute, 'NO_ROUTE', host.parts);
+    host.output.touch();
+  }
+
+  /** Adds a body's frame; the buffer grows with what has arrived, not with what was announced. */
+  private gather(bytes: Uint8Array, start: number, length: number): void {
+    const needed = this.received + length;
+    if (needed > this.gathered.length) {
+      const wanted = Math.max(needed, this.gathered.length * 2, firstGatherBytes);
+      const grown = Math.min(this.header.bodySize, wanted);
+      const { host } = this;
+      const partialBytes = host.partialBytes + grown - this.gathered.length;
+      if (partialBytes > host.limits.partialBytesMax) {
+        throw new ProtocolError(
+          ReplyCode.resourceError,
+          `the channels of this connection hold more than ${host.limits.partialBytesMax} bytes of unfinished messages`,
+          MethodId.basicPublish,
+        );
+      }
+      host.partialBytes = partialBytes;
+      const larger = new Uint8Array(grown);
+      larger.set(this.gathered.subarray(0, this.received));
+      this.gathered = larger;
+    }
+    this.gathered.set(bytes.subarray(start, start + length), this.received);
+    this.received = needed;
+  }
+
+  private dropGathered(): void {
+    this.host.partialBytes -= this.gathered.length;
+    this.gathered = nothing;
+    this.received = 0;
+  }
+
+  private holdInput(): void {
+    if (this.holdsInput) return;
+    this.holdsInput = true;
+    this.host.pause(Pause.confirms);
+  }
+
+  private releaseInput(): void {
+    if (!this.holdsInput) return;
+    this.holdsInput = false;
+    this.host.unpause(Pause.confirms);
+  }
+
+  /** @param came the kind of frame that came (§4.2.6: method, header, bodies, and nothing in between). */
+  private unexpected(came: string): ProtocolError {
+    const expected = ['method', 'content header', 'content body'][this.expecting]!;
+    const text = `expected ${expected}, got ${came} frame instead`;
+    return new ProtocolError(ReplyCode.unexpectedFrame, text, this.inContent ? MethodId.basicPublish : 0);
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * The AMQP 0-9-1 server: listens, and keeps what is true of all connections together: how many there may be, how they are
+ * told that publishers must wait, how they end.
+ *
+ * From a frame to its answer: Connection (socket, channel 0) → ChannelTable → Channel (order) → handlers/<class> or, for the
+ * hot path, Publisher (publish, confirms) and Deliveries (consumers, acks, Credit) → the Broker port.
+ *
+ * Usage, in the composition root:
+ *
+ *   const amqp = createAmqp091Server({ broker, turn, clock, logger, authenticator, limits, product, boot });
+ *   const address = await amqp.listen('127.0.0.1', 5672);   // port 0: any free one; `address.port` tells
+ *   ...
+ *   await amqp.stop('shutdown');                            // clients get connection.close 320; `destroy()` does without
+ *
+ * One `Turn` must serve the broker and all its servers: deliveries and confirms of a turn leave in its output phase.
+ */
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { Connection, type ConnectionContext, type ConnectionOwner } from './connection.js';
+import type { ConnectionInfo } from './connection-info.js';
+import { Counters } from './counters.js';
+import { defaultLimits, type Limits } from './limits.js';
+
+export interface Amqp091Options extends Omit<ConnectionContext, 'limits' | 'counters'> {
+  /** What is not named has its default. */
+  limits?: Partial<Limits>;
+  /** This life of the node: makes connection ids unique in the cluster. */
+  boot: number;
+}
+
+/** A server that does not listen yet. */
+export function createAmqp091Server(options: Amqp091Options): Amqp091Server {
+  return new Amqp091Server(options);
+}
+
+export class Amqp091Server implements ConnectionOwner {
+  readonly counters: Counters = new Counters();
+  private readonly context: ConnectionContext;
+  private readonly boot: number;
+  private readonly server: Server;
+  private readonly gate: { close(): void };
+  private readonly connections: Set<Connection> = new Set();
+  /** Those whose handshake is under way, oldest first. */
+  private readonly opening: Set<Connection> = new Set();
+  private nextConnection = 1;
+  private stopped: (() => void) | null = null;
+
+  constructor(options: Amqp091Options) {
+    this.context = { ...options, limits: { ...defaultLimits, ...options.limits }, counters: this.counters };
+    this.boot = options.boot;
+    this.server = createServer({ noDelay: true, keepAlive: true }, (socket) => this.accept(socket));
+    this.gate = options.broker.gate.onChange((reason) => this.gateChanged(reason));
+  }
+
+  /** Starts to listen and resolves to the address. Rejects as `net.Server.listen` fails (EADDRINUSE and the like). */
+  listen(host: string, port: number): Promise<AddressInfo> {
+    const { server, context } = this;
+    return new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ host, port }, () => {
+        server.off('error', reject);
+        server.on('error', (error) => context.logger.error('AMQP listener failed', { error: String(error) }));
+        resolve(server.address() as AddressInfo);
+      });
+    });
+  }
+
+  get connectionCount(): number {
+    return this.connections.size;
+  }
+
+  /** All connections as they are now. */
+  list(): ConnectionInfo[] {
+    return Array.from(this.connections, (connection) => connection.info);
+  }
+
+  /** Ends one connection, as an operator may wish; false if there is none with this name. */
+  closeConnection(name: string, reason: string): boolean {
+    for (const connection of this.connections) {
+      if (connection.name !== name) continue;
+      connection.closeByServer(reason);
+      return true;
+    }
+    return false;
+  }
+
+  /** Clean stop: no new clients, connection.close 320 to all, and whoever is still there after the close timeout is cut off. */
+  async stop(reason: string = 'shutdown'): Promise<void> {
+    this.close();
+    if (this.connections.size === 0) return;
+    const { clock, limits } = this.context;
+    const { promise, resolve } = withResolvers();
+    this.stopped = resolve;
+    const timer = clock.after(limits.closeTimeoutMs, () => this.destroy());
+    for (const connection of [...this.connections]) connection.closeByServer(reason);
+    await promise;
+    timer.cancel();
+  }
+
+  /** Hard stop: every socket is closed without a word. */
+  destroy(): void {
+    this.close();
+    for (const connection of [...this.connections]) connection.destroy();
+  }
+
+  // ConnectionOwner
+
+  opened(connection: Connection): void {
+    this.opening.delete(connection);
+  }
+
+  closed(connection: Connection): void {
+    this.connections.delete(connection);
+    this.opening.delete(connection);
+    this.counters.connectionsClosed++;
+    if (this.connections.size === 0) this.stopped?.();
+  }
+
+  private close(): void {
+    this.gate.close();
+    if (this.server.listening) this.server.close();
+  }
+
+  private accept(socket: Socket): void {
+    const { limits, broker, logger } = this.context;
+    if (this.connections.size >= limits.connectionsMax) {
+      this.counters.connectionsRefused++;
+      logger.warn('connection refused: too many', { connectionsMax: limits.connectionsMax });
+      socket.destroy();
+      return;
+    }
+    if (this.opening.size >= limits.handshakesMax) this.dropOldestOpening();
+    const id = `${broker.node}/${this.boot}/${this.nextConnection++}`;
+    const connection = new Connection(socket, id, this.context, this);
+    this.connections.add(connection);
+    this.opening.add(connection);
+    this.counters.connectionsOpened++;
+  }
+
+  /** A flood of sockets that never speak must not keep out clients that do: theirs takes milliseconds. */
+  private dropOldestOpening(): void {
+    const [oldest] = this.opening;
+    if (!oldest) return;
+    this.counters.connectionsRefused++;
+    this.opening.delete(oldest);
+    oldest.drop('too many unfinished handshakes');
+  }
+
+  private gateChanged(reason: string): void {
+    for (const connection of this.connections) connection.gateChanged(reason);
+  }
+}
+
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve: () => void = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
