@@ -30,13 +30,13 @@ export class Router implements Reached {
 
   /**
    * @param from an exchange that exists.
-   * @param alternate finds an exchange of the same vhost by name.
+   * @param exchanges those of the same vhost, by name.
    * @param headers is called once at most, and only if an exchange needs it.
    */
   route(
     from: ExchangeTarget,
     routingKey: string,
-    alternate: (name: string) => ExchangeTarget | undefined,
+    exchanges: ReadonlyMap<string, ExchangeTarget>,
     headers: () => Arguments,
   ): Routing {
     this.stamp++;
@@ -52,7 +52,7 @@ export class Router implements Reached {
       matcher?.match(routingKey, this);
       if (this.led || exchange === undefined) continue;
       const name = alternateExchange(exchange);
-      const other = name === undefined ? undefined : alternate(name);
+      const other = name === undefined ? undefined : exchanges.get(name);
       if (other !== undefined) this.reach(other);
     }
     this.askHeaders = noHeaders;

@@ -9,8 +9,8 @@ const indexFrom = 16;
  * array, since routing walks it; and with O(1) removal, since a fanout exchange may have 100,000 queues that come and go.
  */
 export class TargetSet {
-  private readonly targets: Target[] = [];
-  private readonly counts: number[] = [];
+  private targets: Target[] = [];
+  private counts: number[] = [];
   private index: Map<Target, number> | undefined = undefined;
 
   get size(): number {
@@ -21,6 +21,12 @@ export class TargetSet {
     const at = this.find(target);
     if (at >= 0) {
       this.counts[at]!++;
+      return;
+    }
+    if (this.targets.length === 0) {
+      // Most sets have one target: literals take no room for more.
+      this.targets = [target];
+      this.counts = [1];
       return;
     }
     this.index?.set(target, this.targets.length);

@@ -14,7 +14,10 @@ import { TargetSet } from './target-set.js';
 class Node {
   /** A `#`: it takes any further words. */
   readonly many: boolean;
-  words: Map<string, Node> | undefined = undefined;
+  /** Most nodes have one word after them: it has a place of its own, the others are in the map. */
+  private firstWord = '';
+  private first: Node | undefined = undefined;
+  private others: Map<string, Node> | undefined = undefined;
   star: Node | undefined = undefined;
   hash: Node | undefined = undefined;
   /** The targets of patterns that end here. */
@@ -26,19 +29,28 @@ class Node {
     this.many = many;
   }
 
+  /** The node after a word of a key. */
+  after(word: string): Node | undefined {
+    return this.firstWord === word && this.first !== undefined ? this.first : this.others?.get(word);
+  }
+
+  /** The node after a word of a pattern. */
   child(word: string): Node | undefined {
     if (word === '*') return this.star;
     if (word === '#') return this.hash;
-    return this.words?.get(word);
+    return this.after(word);
   }
 
   grow(word: string): Node {
     const node = new Node(word === '#');
     if (word === '*') this.star = node;
     else if (word === '#') this.hash = node;
-    else {
-      this.words ??= new Map();
-      this.words.set(word, node);
+    else if (this.first === undefined) {
+      this.firstWord = word;
+      this.first = node;
+    } else {
+      this.others ??= new Map();
+      this.others.set(word, node);
     }
     return node;
   }
@@ -46,14 +58,21 @@ class Node {
   prune(word: string): void {
     if (word === '*') this.star = undefined;
     else if (word === '#') this.hash = undefined;
-    else {
-      this.words?.delete(word);
-      if (this.words?.size === 0) this.words = undefined;
+    else if (this.first !== undefined && this.firstWord === word) {
+      this.firstWord = '';
+      this.first = undefined;
+    } else {
+      this.others?.delete(word);
+      if (this.others?.size === 0) this.others = undefined;
     }
   }
 
   get empty(): boolean {
-    return this.targets === undefined && this.words === undefined && this.star === undefined && this.hash === undefined;
+    return this.targets === undefined && this.star === undefined && this.hash === undefined && this.wordless;
+  }
+
+  private get wordless(): boolean {
+    return this.first === undefined && this.others === undefined;
   }
 }
 
@@ -108,7 +127,7 @@ export class TopicMatcher implements Matcher {
     for (let i = 0; i < from.length; i++) {
       const node = from[i]!;
       if (node.many) this.enter(node, to);
-      const child = node.words?.get(word);
+      const child = node.after(word);
       if (child !== undefined) this.enter(child, to);
       if (node.star !== undefined) this.enter(node.star, to);
     }

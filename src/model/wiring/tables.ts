@@ -185,7 +185,7 @@ export class WiringTables {
         `cannot publish to internal exchange '${exchange}' in vhost '${vhost}'`,
       );
     }
-    return this.router.route(from, routingKey, (name) => names.exchanges.get(name), headers);
+    return this.router.route(from, routingKey, names.exchanges, headers);
   }
 
   private vhost(name: string): VhostNames {
