@@ -62,8 +62,14 @@ export interface ReplicationContext {
   readonly keeper: UnconfirmedKeeper;
   /** An empty state for a group that this node did not have. */
   newState(group: number): GroupState;
-  /** This node has begun to lead a group: its wiring is brought up to date before anybody attaches. */
+  /** This node leads a group, and its service is there: the group's wiring is to be brought up to date. */
   leading(replica: GroupReplica): void;
+  /** It leads it no longer. */
+  released(group: number): void;
+  /** The last consumer of a queue that this node leads is gone. */
+  queueUnused(incarnation: number): void;
+  /** A node's attachment to a group that this node leads broke the protocol: its tie is cut. */
+  attachmentBroken(group: number, node: string, boot: number, reason: string): void;
   /** The system group has applied more; its primary may answer more. */
   systemCommitted(replica: GroupReplica): void;
   systemProgressed(): void;

@@ -21,11 +21,14 @@ export class DeliveryGate {
   isOpen = false;
   private readonly attached: Map<string, number> = new Map();
   private readonly context: GateContext;
+  private readonly ready: () => boolean;
   private readonly opened: () => void;
   private readonly deadline: number;
 
-  constructor(context: GateContext, opened: () => void) {
+  /** @param ready false while there is nothing yet that could deliver. */
+  constructor(context: GateContext, ready: () => boolean, opened: () => void) {
     this.context = context;
+    this.ready = ready;
     this.opened = opened;
     // The old primary's promises to other nodes ended with it at the latest; a quarter more for clocks that drift.
     this.deadline = context.clock.now() + context.limits.leaseMs * 1.25;
@@ -39,7 +42,7 @@ export class DeliveryGate {
 
   /** Opens if nobody needs to be waited for any more. To be called when that may have changed. */
   check(): void {
-    if (this.isOpen) return;
+    if (this.isOpen || !this.ready()) return;
     const { map, liveness, clock, rules } = this.context;
     if (rules.waitReattach && clock.now() < this.deadline) {
       for (const { value: member } of map.members.values()) {

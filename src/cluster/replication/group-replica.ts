@@ -72,10 +72,9 @@ export class GroupReplica implements JournalOwner {
     this.state.apply(chunk, offset);
   };
 
-  /** What a joiner inserts or a primary sends needs the place of records by their chunk. */
-  serviceOptions(primary: Primary): ConstructorParameters<typeof import('../../model/group-service/group-service.js').GroupService>[0] {
-    const { clock, logger, random, chunks, rules, turn } = this.context;
-    return { group: this.group, epoch: primary.epoch, state: this.state, appender: primary, clock, logger, random, chunks, rules, turn };
+  /** Our primary's service takes attachments from now on. */
+  serving(): void {
+    this.listener.roleChanged(this);
   }
 
   /** Applies all batches up to `lsn`, and tells the wiring if it is its group. */
@@ -161,7 +160,7 @@ export class GroupReplica implements JournalOwner {
     this.logger.info('primary', { epoch: this.epoch, inSync: record.value.inSync.map((member) => member.node) });
     this.primary = new Primary(this, record);
     this.listener.roleChanged(this);
-    this.primary?.start();
+    this.primary.start();
   }
 
   private followRecord(value: GroupRecord): void {
@@ -195,10 +194,10 @@ export class GroupReplica implements JournalOwner {
     const primary = this.primary;
     if (primary === undefined) return;
     const drained = primary.paused && !this.log.hasOpenBatch && this.log.committed === this.log.end;
-    primary.close();
     const open = this.log.seal(false);
     if (open !== undefined) this.disk.added(open, false);
     this.keepPublishes();
+    primary.close();
     this.primary = undefined;
     this.logger.info('deposed', { epoch: primary.epoch, by: epoch });
     if (drained) return;
@@ -208,12 +207,15 @@ export class GroupReplica implements JournalOwner {
 
   private keepPublishes(): void {
     const { keeper, self } = this.context;
+    const keep = (bytes: Uint8Array, view: DataView, start: number): void =>
+      keeper.keepPublish(this.group, bytes, view, start);
     for (let number = this.log.numberAfter(this.log.committed); number < this.log.endNumber; number++)
       forEachRecord(this.log.batch(number)!, (chunk, offset) => {
         const view = chunk.view!;
         if (chunk.bytes![offset + 4] === RecordKind.enqueue && view.getUint32(offset + 16, true) === self.boot)
-          keeper.keepPublish(this.group, chunk.bytes!, view, offset);
+          keep(chunk.bytes!, view, offset);
       });
+    this.primary?.service?.forEachWaitingPublish(self.node, keep);
   }
 
   /** Cuts the log after `lsn`; what was journaled there is void for ever (rules 6, 19). */

@@ -39,7 +39,8 @@ import { SetKeeper } from './set-keeper.js';
 
 export class Primary implements GroupAppender, Flushable {
   readonly epoch: number;
-  readonly service: GroupService;
+  /** Defined once everything that the log had at the takeover is committed (rule 4). */
+  service: GroupService | undefined;
   readonly set: InSyncSet;
   readonly followers: Map<string, Follower> = new Map();
   readonly gate: DeliveryGate;
@@ -65,8 +66,11 @@ export class Primary implements GroupAppender, Flushable {
     this.takeoverEnd = replica.log.end;
     this.set = new InSyncSet(record.value.inSync, context.rules);
     replica.log.beginEpoch(this.epoch);
-    this.gate = new DeliveryGate(context, () => this.openDeliveries());
-    this.service = new GroupService(replica.serviceOptions(this));
+    this.gate = new DeliveryGate(
+      context,
+      () => this.service !== undefined,
+      () => this.openDeliveries(),
+    );
     this.keeper = new SetKeeper(this, record);
     this.backfill = new BackfillSender(replica, this.epoch);
     if (isLocalGroup(replica.group)) this.epochOnDisk = true;
@@ -76,13 +80,29 @@ export class Primary implements GroupAppender, Flushable {
         this.advance();
       });
     if (!context.rules.epochPersist) this.epochOnDisk = true;
-    this.keeper.updateMinInSync();
   }
 
-  /** Called once the service may work: attachments are taken from now on. */
+  /** Goes on with what may be committed already. */
   start(): void {
-    this.gate.check();
     this.advance();
+  }
+
+  private serve(): void {
+    const { context } = this.replica;
+    this.service = new GroupService({
+      state: this.replica.state,
+      appender: this,
+      epoch: this.epoch,
+      turn: context.turn,
+      clock: context.clock,
+      logger: this.replica.logger,
+      rules: context.rules,
+      queueUnused: (incarnation) => context.queueUnused(incarnation),
+      broken: (node, boot, reason) => context.attachmentBroken(this.replica.group, node, boot, reason),
+    });
+    this.keeper.updateMinInSync();
+    this.replica.serving();
+    this.gate.check();
   }
 
   // ---- GroupAppender: what the service writes with ----
@@ -144,10 +164,11 @@ export class Primary implements GroupAppender, Flushable {
     const point = this.commitPoint();
     if (point > log.committed) {
       this.replica.commitTo(point);
-      this.service.committed();
+      this.service?.committed(log.committed);
       this.releaseTail();
       for (const follower of this.followers.values()) this.wakeIfBehind(follower);
     }
+    if (this.service === undefined && log.committed >= this.takeoverEnd && this.epochOnDisk) this.serve();
     this.keeper.considerAdmissions();
     if (this.replica.group === systemGroup) this.replica.context.systemProgressed();
   }
@@ -344,7 +365,7 @@ export class Primary implements GroupAppender, Flushable {
     if (this.closed) return;
     this.keeper.tick();
     this.gate.check();
-    if (this.mayAct()) this.service.resume();
+    if (this.mayAct()) this.service?.touch();
   }
 
   recordChanged(record: Versioned<GroupRecord>): void {
@@ -361,7 +382,7 @@ export class Primary implements GroupAppender, Flushable {
   }
 
   private openDeliveries(): void {
-    this.service.openDeliveries();
+    this.service?.open();
   }
 
   get isClosed(): boolean {
@@ -382,7 +403,13 @@ export class Primary implements GroupAppender, Flushable {
   close(): void {
     this.closed = true;
     this.keeper.close();
-    this.service.close();
+    this.service?.close();
+  }
+
+  /** The node in that boot is proven dead or its lease is gone: what its clients held may be given to others (rule 13). */
+  reap(node: string, boot: number): void {
+    this.service?.reap(node, boot);
+    this.gate.check();
   }
 }
 

@@ -53,6 +53,7 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
     this.context.liveness.observe({
       gone: (node, boot, reason) => {
         if (reason === 'dead') this.bootDied(node, boot);
+        for (const { primary } of this.replicas.values()) primary?.reap(node, boot);
         this.considerElections();
       },
       lapsed: () => {},
@@ -99,7 +100,8 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
   }
 
   roleChanged(replica: GroupReplica): void {
-    if (replica.primary !== undefined) this.context.leading(replica);
+    if (replica.primary?.service !== undefined) this.context.leading(replica);
+    else this.context.released(replica.group);
     this.changed(replica.group);
   }
 
@@ -143,16 +145,17 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
 
   led(group: number): LedGroup | undefined {
     const primary = this.replicas.get(group)?.primary;
-    if (primary === undefined || primary.paused) return undefined;
-    const service: AttachableService = {
+    const service = primary?.service;
+    if (primary === undefined || service === undefined || primary.paused) return undefined;
+    const attachable: AttachableService = {
       attach: (node, boot, client, held, confirmed) => {
-        const port = primary.service.attach(node, boot, client, held, confirmed);
+        const port = service.attach(node, boot, client, held, confirmed);
         primary.gate.nodeAttached(node, boot);
         return port;
       },
-      detach: (node, boot) => primary.service.detach(node, boot),
+      detach: (node, boot) => service.detach(node, boot),
     };
-    return { epoch: primary.epoch, service };
+    return { epoch: primary.epoch, service: attachable };
   }
 
   onChange(listener: (group: number) => void): void {

@@ -186,7 +186,7 @@ export class SetKeeper {
   updateMinInSync(): void {
     const min = isLocalGroup(this.record.value.group) ? 0 : this.context.map.config.minInSync;
     const held = this.context.rules.minInSync && this.primary.set.smallest < min;
-    this.primary.service.holdConfirms(held);
+    if (this.primary.service !== undefined) this.primary.service.confirmsHeld = held;
   }
 
   // ---- places ----
