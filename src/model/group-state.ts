@@ -16,7 +16,7 @@ import {
   type ReplicaOptions,
 } from '../log/record.js';
 import { Publishers } from './publishers.js';
-import { PiecePool } from './queue/index.js';
+import { PiecePool } from './queue/queue-index.js';
 import { QueueState } from './queue/queue-state.js';
 
 export { QueueState } from './queue/queue-state.js';

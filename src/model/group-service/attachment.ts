@@ -8,7 +8,7 @@ import { encodeEnqueue, enqueueLength, type MessageParts } from '../../log/recor
 import type { GroupClientPort, GroupServicePort, SubscribeOptions } from '../group-port.js';
 import type { Publisher } from '../publishers.js';
 import { Consumer, PendingGet } from './consumer.js';
-import type { GroupService } from './index.js';
+import type { GroupService } from './group-service.js';
 import { WaitingOperations } from './waiting.js';
 
 export const AttachmentState = {

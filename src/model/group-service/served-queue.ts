@@ -6,11 +6,11 @@ import { Ring } from '../../base/ring.js';
 import type { Chunk } from '../../log/chunk.js';
 import { epochStart, type Lsn } from '../../log/lsn.js';
 import { EnqueueView } from '../../log/record.js';
-import { type Entry, EntryState } from '../queue/index.js';
+import { type Entry, EntryState } from '../queue/queue-index.js';
 import type { QueueState, QueueWatcher } from '../queue/queue-state.js';
 import type { Attachment } from './attachment.js';
 import type { Consumer, PendingGet } from './consumer.js';
-import type { GroupService } from './index.js';
+import type { GroupService } from './group-service.js';
 import { SettlementBatch } from './settlement-batch.js';
 
 /** Deliveries of one queue in one turn; the rest follows in the next one. */

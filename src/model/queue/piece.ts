@@ -45,6 +45,8 @@ export class Piece {
   live = 0;
   /** Entries delivered or settling. */
   busy = 0;
+  /** The table that it belongs to; undefined while nobody uses it. */
+  table: object | undefined = undefined;
 
   /** @param at where the first entry will be: 0 to append, `capacity` to prepend. */
   constructor(capacity: number, at: number) {
@@ -126,12 +128,13 @@ export class Piece {
     this.states.copyWithin(to, from, end);
   }
 
-  /** Marks the piece as let go, so that nothing remembered of it matches any more. */
+  /** Nobody uses the piece any more; what is remembered of it no longer matches. */
   letGo(): void {
     this.start = 0;
     this.end = 0;
     this.live = 0;
     this.busy = 0;
+    this.table = undefined;
   }
 }
 

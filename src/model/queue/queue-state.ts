@@ -1,6 +1,6 @@
 import type { Lsn } from '../../log/lsn.js';
 import type { ReplicaOptions } from '../../log/record.js';
-import { type PiecePool, QueueIndex } from './index.js';
+import { type PiecePool, QueueIndex } from './queue-index.js';
 
 /** Whoever serves a queue on the primary. */
 export interface QueueWatcher {

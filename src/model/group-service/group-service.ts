@@ -29,8 +29,6 @@ import { PublishLog } from './publish-log.js';
 import { ServedQueue } from './served-queue.js';
 import { appendDequeues } from './settlement-batch.js';
 
-export type { Attachment } from './attachment.js';
-
 export interface GroupServiceOptions {
   /** The group's state, with everything applied that the log had at the takeover. */
   state: GroupState;
@@ -63,7 +61,7 @@ export class GroupService implements Flushable {
   private readonly attachments = new Map<string, Attachment>();
   private readonly queues = new Map<Lsn, ServedQueue>();
   private latest: ServedQueue | undefined;
-  private readonly slots: (Attachment | undefined)[] = [undefined];
+  private readonly slots: boolean[] = [true];
   /** Last sequence in the log, per boot. */
   private readonly appendedOf = new Map<number, number>();
   private committedLsn: Lsn;
@@ -175,7 +173,7 @@ export class GroupService implements Flushable {
     const appended = Math.max(publisher.sequence, confirmed, this.appendedOf.get(boot) ?? 0);
     const slot = this.freeSlot();
     const attachment = new Attachment(this, node, boot, client, slot, publisher, confirmed, appended);
-    this.slots[slot] = attachment;
+    this.slots[slot] = true;
     this.attachments.set(node, attachment);
     const replaced = old?.slot ?? 0;
     if (this.rules.keepHeld)
@@ -249,7 +247,7 @@ export class GroupService implements Flushable {
       this.answer(attachment, (client) => client.purged(request, 0, 'not-found: the queue is gone'));
       return;
     }
-    this.purgeOn(attachment, request, queue, queue.state.index.last ?? -1, 0);
+    this.purgeOn(attachment, request, queue, queue.state.index.last, 0);
   }
 
   // ---- what attachments and queues ask ----
@@ -273,7 +271,7 @@ export class GroupService implements Flushable {
     if (queue.isDirty || queue.gone) return;
     queue.isDirty = true;
     this.dirty.push(queue);
-    if (this.isOpen) this.touch();
+    this.touch();
   }
 
   /** In a later turn, so that one queue does not hold up everything else. */
@@ -402,13 +400,13 @@ export class GroupService implements Flushable {
       queue.takeGets(attachment);
       queue.giveBackAllOf(attachment.slot);
     }
-    this.slots[attachment.slot] = undefined;
+    this.slots[attachment.slot] = false;
     return [...left];
   }
 
   private freeSlot(): number {
-    for (let slot = 1; slot < this.slots.length; slot++) if (this.slots[slot] === undefined) return slot;
-    return this.slots.push(undefined) - 1;
+    for (let slot = 1; slot < this.slots.length; slot++) if (!this.slots[slot]) return slot;
+    return this.slots.push(false) - 1;
   }
 
   /** Purges a slice of what is there up to `until`; the next one follows in a later turn. */
