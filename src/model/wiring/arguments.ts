@@ -115,10 +115,8 @@ export function argument(table: Arguments, key: string): ArgumentValue | undefin
 /** Are two argument values the same? Numbers are compared by value, whatever their width was on the wire. */
 export function argumentsEqual(a: ArgumentValue | undefined, b: ArgumentValue | undefined): boolean {
   if (a === b) return true;
-  if (isNumeric(a) && isNumeric(b)) {
-    // biome-ignore lint/suspicious/noDoubleEquals: 1n == 1 is meant
-    return a == b;
-  }
+  // 1n and 1 are equal so, NaN and NaN are not.
+  if (isNumeric(a) && isNumeric(b)) return a <= b && a >= b;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (a instanceof Timestamp) return b instanceof Timestamp && a.seconds === b.seconds;
   if (a instanceof Decimal) return b instanceof Decimal && a.scale === b.scale && a.value === b.value;
