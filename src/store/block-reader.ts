@@ -19,10 +19,16 @@ export class BlockReader {
   private spare: Uint8Array = new Uint8Array(headroomBytes + blockBytes);
   private next: Promise<number> | undefined;
 
-  /** @param size bytes of the file that are to be read. */
-  constructor(file: DiskFile, size: number) {
+  private readonly pause: (() => Promise<void>) | undefined;
+
+  /**
+   * @param size bytes of the file that are to be read
+   * @param pause awaited before each block
+   */
+  constructor(file: DiskFile, size: number, pause: (() => Promise<void>) | undefined) {
     this.file = file;
     this.size = size;
+    this.pause = pause;
   }
 
   /** Is all of the file in memory, or used already? */
@@ -45,6 +51,7 @@ export class BlockReader {
 
   /** The next block replaces the present one; the rest of that goes before it. */
   private async fillBlock(at: number): Promise<number> {
+    await this.pause?.();
     const length = await (this.next ?? this.readAhead());
     this.next = undefined;
     const rest = this.end - at;
@@ -53,7 +60,11 @@ export class BlockReader {
     this.use(this.spare, headroomBytes - rest, headroomBytes + length);
     this.offset += length;
     this.spare = old.length === headroomBytes + blockBytes ? old : new Uint8Array(headroomBytes + blockBytes);
-    if (!this.exhausted) this.next = this.readAhead();
+    if (!this.exhausted) {
+      this.next = this.readAhead();
+      // Whoever awaits it hears of an error; until then it is no unhandled one.
+      this.next.catch(() => undefined);
+    }
     return this.start;
   }
 

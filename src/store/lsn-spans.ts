@@ -6,12 +6,17 @@ import type { Lsn } from '../log/lsn.js';
 
 /** Ranges closer than this melt at once: positions are acknowledged out of order, but not far. */
 const nearby = 1024;
-/** More ranges than this: the two closest melt. */
-const rangesMax = 32;
+/** By default, with more ranges than this the two closest melt. */
+const rangesMaxDefault = 32;
 
 export class LsnSpans {
   private readonly froms: Lsn[] = [];
   private readonly tos: Lsn[] = [];
+  private readonly rangesMax: number;
+
+  constructor(rangesMax: number = rangesMaxDefault) {
+    this.rangesMax = rangesMax;
+  }
 
   get empty(): boolean {
     return this.froms.length === 0;
@@ -25,6 +30,10 @@ export class LsnSpans {
       return;
     }
     this.insert(from, to);
+  }
+
+  addAll(other: LsnSpans): void {
+    for (let i = 0; i < other.froms.length; i++) this.add(other.froms[i]!, other.tos[i]!);
   }
 
   has(lsn: Lsn): boolean {
@@ -53,7 +62,7 @@ export class LsnSpans {
     }
     this.froms.splice(begin, end - begin, from);
     this.tos.splice(begin, end - begin, to);
-    if (this.froms.length > rangesMax) this.meltClosest();
+    if (this.froms.length > this.rangesMax) this.meltClosest();
   }
 
   private meltClosest(): void {

@@ -16,6 +16,8 @@ export interface ScanVisitor {
   batch?(bytes: Uint8Array, view: DataView, start: number, length: number, fileOffset: number): void;
   /** Bytes [offset, offset + length) of the segment cannot be read; `frameStart`: where their frame begins. */
   damage(frameStart: number, offset: number, length: number): void;
+  /** Awaited before each block. */
+  pause?(): Promise<void>;
 }
 
 const magicBytes: Uint8Array = new Uint8Array(new Uint32Array([frameMagic]).buffer);
@@ -43,7 +45,7 @@ class SegmentScan {
   private base: number;
 
   constructor(file: DiskFile, segment: number, tag: StoreTag, size: number, visitor: ScanVisitor) {
-    this.reader = new BlockReader(file, size);
+    this.reader = new BlockReader(file, size, visitor.pause?.bind(visitor));
     this.segment = segment;
     this.tag = tag;
     this.size = size;

@@ -1,7 +1,8 @@
 /** The segments of a journal, with reading handles for those in use: many may exist, few are open. */
 import type { Lsn } from '../log/lsn.js';
 import type { Disk, DiskFile } from './disk.js';
-import { Segment } from './segment.js';
+import { LsnSpans } from './lsn-spans.js';
+import type { Segment } from './segment.js';
 
 const handlesMax = 64;
 
@@ -44,18 +45,23 @@ export class SegmentSet {
     return false;
   }
 
-  /** May a record of the group with an lsn in [from, to] lie in a segment other than `except`? */
-  holds(group: number, from: Lsn, to: Lsn, except?: Segment): boolean {
+  /** May a record of the group with an lsn in [from, to] lie in any segment? */
+  holds(group: number, from: Lsn, to: Lsn): boolean {
     for (const segment of this.byNumber.values())
-      if (segment !== except && segment.groups.get(group)?.holds.touches(from, to) === true) return true;
+      if (segment.groups.get(group)?.holds.touches(from, to) === true) return true;
     return false;
   }
 
-  /** Is there an `open` record of that queue in a segment other than `except`? */
-  holdsOpen(group: number, incarnation: Lsn, except: Segment): boolean {
-    for (const segment of this.byNumber.values())
-      if (segment !== except && segment.groups.get(group)?.opens.has(incarnation) === true) return true;
-    return false;
+  /** What of the group lies in segments other than `except`. */
+  presenceElsewhere(group: number, except: Segment): { holds: LsnSpans; opens: Set<Lsn> } {
+    const elsewhere = { holds: new LsnSpans(Number.POSITIVE_INFINITY), opens: new Set<Lsn>() };
+    for (const segment of this.byNumber.values()) {
+      const presence = segment.groups.get(group);
+      if (segment === except || presence === undefined) continue;
+      elsewhere.holds.addAll(presence.holds);
+      for (const incarnation of presence.opens) elsewhere.opens.add(incarnation);
+    }
+    return elsewhere;
   }
 
   /** A handle for reading; each use ends with `release`. */

@@ -45,8 +45,8 @@ export class Segment {
   sealed = false;
   /** All that was needed of its cancelling records was written again elsewhere, durably. */
   carried = false;
-  /** It cannot be compacted (its bytes cannot be read); told once. */
-  stuck = false;
+  /** Clock time before which compaction does not try again; infinite: its bytes cannot be read. */
+  copyNotBefore = 0;
   /** Reading handle, kept by SegmentSet. */
   file: DiskFile | undefined = undefined;
   users = 0;

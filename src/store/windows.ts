@@ -10,6 +10,7 @@ import type { Lsn } from '../log/lsn.js';
 import { RecordFlag } from '../log/record.js';
 import { noteBatch } from './presence.js';
 import type { Segment } from './segment.js';
+import { isVoid } from './void-ranges.js';
 
 const noMeta: GroupMeta = {
   record: '',
@@ -88,10 +89,4 @@ export class Windows {
       this.visitor.record(chunk.group, chunk, at, lsn, kind === BatchKind.log ? lsn : copyAsOf);
     }
   }
-}
-
-/** Is the lsn in one of the ranges that were cut from the log? */
-export function isVoid(voids: readonly [Lsn, Lsn][], lsn: Lsn): boolean {
-  for (const [from, to] of voids) if (lsn >= from && lsn <= to) return true;
-  return false;
 }

@@ -1,0 +1,192 @@
+/**
+ * Gives disk space back, beside live traffic.
+ *
+ *   a segment without chunks, whose dequeues cancel nothing that may lie elsewhere → checkpoint → unlinked, folder synced
+ *   a segment with little in it that is needed → copied to the journal's end (SegmentCopy) → as above
+ *
+ * The checkpoint (all groups' meta, list of segments) comes first, so that an old segment never holds the last word on a
+ * publisher's number or a cut range, and so that recovery does not miss the segment (rule 19).
+ */
+import type { Clock, Timer } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import type { ChunkStore } from '../log/chunk-store.js';
+import type { StoreTag } from './frame.js';
+import type { DiskJournal } from './journal.js';
+import type { Segment } from './segment.js';
+import { SegmentCopy } from './segment-copy.js';
+import type { SegmentSet } from './segment-set.js';
+
+export interface CompactorOptions {
+  clock: Clock;
+  logger: Logger;
+  chunks: ChunkStore;
+  segments: SegmentSet;
+  journal: DiskJournal;
+  tag: StoreTag;
+  /** Copying begins when so many bytes could be won in all. */
+  garbageBytesMin: number;
+}
+
+const periodMs = 250;
+/** A segment is copied when less of it than this is needed. */
+const neededRatioMax = 0.5;
+/** A segment of which a part is in use is looked at again after this. */
+const postponeMs = 2000;
+/** Rest for each millisecond of copying; less when garbage outgrows what is needed. */
+const restRatio = 4;
+const restRatioInHaste = 1;
+const hasteBytes = 256 * 1024 * 1024;
+
+export class Compactor {
+  private readonly options: CompactorOptions;
+  private timer: Timer | undefined;
+  private running: Promise<void> | undefined;
+  private stopped = false;
+  private rejectWait: ((error: Error) => void) | undefined;
+  private hasty = false;
+
+  constructor(options: CompactorOptions) {
+    this.options = options;
+  }
+
+  start(): void {
+    this.timer = this.options.clock.every(periodMs, () => {
+      if (this.running === undefined && this.options.journal.state !== 'failed') void this.round();
+    });
+  }
+
+  /** One look at the whole journal; resolves when nothing can be done at once. Never rejects. */
+  round(): Promise<void> {
+    this.running ??= this.work().finally(() => {
+      this.running = undefined;
+    });
+    return this.running;
+  }
+
+  /** Resolves when no file is touched any more. To be called before the journal is closed. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.timer?.cancel();
+    this.rejectWait?.(new Error('the journal is being closed'));
+    await this.running;
+  }
+
+  private async work(): Promise<void> {
+    try {
+      await this.removeDead();
+      const segment = this.choose();
+      if (segment !== undefined && (await this.copy(segment))) await this.removeDead();
+    } catch (error) {
+      if (!this.stopped) this.options.logger.warn('compaction will be tried again', { error: (error as Error).message });
+    }
+  }
+
+  // ---- dead segments ----
+
+  /** Removing one may free another whose dequeues it held back, hence the loop. */
+  private async removeDead(): Promise<void> {
+    const { segments, journal, logger } = this.options;
+    for (;;) {
+      const dead = [...segments.all()].filter((segment) => this.isDead(segment));
+      if (dead.length === 0) return;
+      await this.unlessStopped(journal.checkpoint(new Set(dead.map((segment) => segment.number))));
+      for (const segment of dead) {
+        if (this.stopped) return;
+        if (segment.users > 0) continue;
+        await segments.unlink(segment);
+        logger.debug('segment removed', { segment: segment.name });
+      }
+      if (dead.every((segment) => segments.get(segment.number) !== undefined)) return;
+    }
+  }
+
+  private isDead(segment: Segment): boolean {
+    if (!segment.sealed || segment.chunks.size > 0 || segment.users > 0) return false;
+    return segment.carried || !this.options.segments.isNeeded(segment);
+  }
+
+  // ---- sparse segments ----
+
+  /** The sealed segment with the smallest needed part, if copying is worth it. */
+  private choose(): Segment | undefined {
+    const { segments, garbageBytesMin } = this.options;
+    let best: Segment | undefined;
+    let bestRatio = neededRatioMax;
+    let garbage = 0;
+    let needed = 0;
+    const now = this.options.clock.now();
+    for (const segment of segments.all()) {
+      if (!segment.sealed || segment.size === 0) continue;
+      let bytes = liveBytes(segment);
+      if (bytes === 0) this.closeDeadChunks(segment);
+      if (bytes < segment.size * neededRatioMax && segments.isNeeded(segment)) bytes += segment.cancelBytes;
+      garbage += Math.max(0, segment.size - bytes);
+      needed += bytes;
+      const ratio = bytes / segment.size;
+      if (ratio < bestRatio && now >= segment.copyNotBefore && !segment.carried) {
+        best = segment;
+        bestRatio = ratio;
+      }
+    }
+    this.hasty = garbage > needed + hasteBytes;
+    return garbage >= garbageBytesMin ? best : undefined;
+  }
+
+  /** A group that has nothing to write keeps its last chunk open, perhaps for days. */
+  private closeDeadChunks(segment: Segment): void {
+    for (const chunk of [...segment.chunks])
+      if (chunk.live === 0) this.options.journal.ownerOf(chunk.group)?.closeChunk(chunk);
+  }
+
+  private async copy(segment: Segment): Promise<boolean> {
+    const { clock, chunks, segments, tag, journal, logger } = this.options;
+    const copy = new SegmentCopy(
+      {
+        clock,
+        chunks,
+        segments,
+        tag,
+        ownerOf: (group) => journal.ownerOf(group),
+        appendCopy: (group, chunk, start, end) => journal.appendCopy(group, chunk, start, end),
+        unlessStopped: (promise) => this.unlessStopped(promise),
+        restRatio: this.hasty ? restRatioInHaste : restRatio,
+      },
+      segment,
+    );
+    try {
+      const done = await copy.run();
+      if (done) logger.debug('segment copied', { segment: segment.name, bytes: copy.copiedBytes });
+      else segment.copyNotBefore = clock.now() + postponeMs;
+      return done;
+    } catch (error) {
+      if (!this.stopped) {
+        segment.copyNotBefore = Number.POSITIVE_INFINITY;
+        logger.error('a segment cannot be compacted; it stays', {
+          segment: segment.name,
+          error: (error as Error).message,
+        });
+      }
+      return false;
+    }
+  }
+
+  /** There is one wait at a time. (`Promise.race` with a promise of the end would keep every wait until then.) */
+  private unlessStopped<T>(promise: Promise<T>): Promise<T> {
+    if (this.stopped) return Promise.reject(new Error('the journal is being closed'));
+    return new Promise((resolve, reject) => {
+      this.rejectWait = reject;
+      promise.then(resolve, reject);
+    });
+  }
+}
+
+/** Bytes of live records in the segment; for a chunk that lies in several segments, at most. */
+function liveBytes(segment: Segment): number {
+  let bytes = 0;
+  for (const chunk of segment.chunks) {
+    const pieces = chunk.pieces;
+    const alone = pieces.segment(0) === segment.number && pieces.segment(pieces.count - 1) === segment.number;
+    bytes += alone ? chunk.liveBytes : Math.min(chunk.liveBytes, pieces.bytesIn(segment.number));
+  }
+  return bytes;
+}

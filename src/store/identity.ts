@@ -1,0 +1,136 @@
+/**
+ * What a data folder is: whose, of which format, and how often it was started. One small JSON file, replaced as a whole.
+ * The store id is drawn once, and is the replica's identity in the cluster (rule 1).
+ */
+import type { Random } from '../base/random.js';
+import { readFully } from './chunk-reader.js';
+import type { Disk } from './disk.js';
+import { segmentNumber } from './segment.js';
+
+export const identityName = 'store.json';
+const product = 'understudy';
+/** Version of the journal's format. A newer one is refused. */
+export const storeFormat = 1;
+
+/** A folder that must not be used by this program; the text says why and what to do. */
+export class StoreRefusedError extends Error {
+  override readonly name = 'StoreRefusedError';
+}
+
+interface Content {
+  product: string;
+  format: number;
+  store: string;
+  cluster: string;
+  boots: number;
+  damaged: boolean;
+}
+
+export class StoreIdentity {
+  private readonly disk: Disk;
+  private content: Content;
+
+  private constructor(disk: Disk, content: Content) {
+    this.disk = disk;
+    this.content = content;
+  }
+
+  /** Reads the folder's identity, or makes a fresh folder ours. Throws StoreRefusedError. */
+  static async open(disk: Disk, random: Random): Promise<StoreIdentity> {
+    const names = await disk.list();
+    if (names.includes(identityName)) return new StoreIdentity(disk, parse(await readText(disk)));
+    const journal = names.find((name) => segmentNumber(name) > 0);
+    if (journal !== undefined)
+      throw new StoreRefusedError(
+        `the data folder has a journal (${journal}) but no ${identityName}: put that file back, or use another folder`,
+      );
+    const content = { product, format: storeFormat, store: random.hex(32), cluster: '', boots: 0, damaged: false };
+    const identity = new StoreIdentity(disk, content);
+    await identity.save(content);
+    return identity;
+  }
+
+  /** 32 hexadecimal characters. */
+  get storeId(): string {
+    return this.content.store;
+  }
+  /** The cluster that this store belongs to; '' = none yet. */
+  get cluster(): string {
+    return this.content.cluster;
+  }
+  /** Starts counted by `nextBoot`. */
+  get boots(): number {
+    return this.content.boots;
+  }
+  /** Recovery found damage once, and nobody made it good yet: what was acknowledged may be missing (rule 12). */
+  get damaged(): boolean {
+    return this.content.damaged;
+  }
+
+  /** Counts a start; the number is on disk before it is returned. For a broker without a cluster to draw boots from. */
+  async nextBoot(): Promise<number> {
+    await this.save({ ...this.content, boots: this.content.boots + 1 });
+    return this.content.boots;
+  }
+
+  async setCluster(cluster: string): Promise<void> {
+    await this.save({ ...this.content, cluster });
+  }
+
+  /** `false` when a set difference has put back what was missing, or the operator accepts the loss. */
+  async setDamaged(damaged: boolean): Promise<void> {
+    if (damaged !== this.content.damaged) await this.save({ ...this.content, damaged });
+  }
+
+  private async save(content: Content): Promise<void> {
+    const part = `${identityName}.part`;
+    const file = await this.disk.open(part, { create: true });
+    try {
+      const bytes = new TextEncoder().encode(`${JSON.stringify(content, undefined, 2)}\n`);
+      await file.truncate(0);
+      await file.write([bytes], 0);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await this.disk.rename(part, identityName);
+    await this.disk.syncFolder();
+    this.content = content;
+  }
+}
+
+async function readText(disk: Disk): Promise<string> {
+  const file = await disk.open(identityName, { create: false });
+  try {
+    const bytes = new Uint8Array(await file.size());
+    await readFully(file, bytes, 0);
+    return new TextDecoder().decode(bytes);
+  } finally {
+    await file.close();
+  }
+}
+
+function parse(text: string): Content {
+  let content: Partial<Content>;
+  try {
+    content = JSON.parse(text) as Partial<Content>;
+  } catch {
+    throw new StoreRefusedError(`${identityName} in the data folder cannot be read: it is not JSON`);
+  }
+  if (content?.product !== product || typeof content.format !== 'number')
+    throw new StoreRefusedError(`the data folder belongs to another program: its ${identityName} is not ours`);
+  if (content.format > storeFormat)
+    throw new StoreRefusedError(
+      `the data folder has format ${content.format}; this version reads up to ${storeFormat}: use a newer version`,
+    );
+  if (typeof content.store !== 'string' || !/^[0-9a-f]{32}$/.test(content.store))
+    throw new StoreRefusedError(`${identityName} in the data folder has no store id`);
+  return {
+    product,
+    format: content.format,
+    store: content.store,
+    cluster: content.cluster ?? '',
+    boots: content.boots ?? 0,
+    damaged: content.damaged ?? false,
+  };
+}

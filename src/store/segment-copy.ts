@@ -1,0 +1,204 @@
+/**
+ * Empties one segment: what is still needed of it is written again at the journal's end, in copy batches.
+ *
+ *   live messages and open queues, chunk by chunk:   copy → durable → the owner refers to the copy
+ *   records that cancel others (rule 19), if what they cancel may lie in another segment:   copy → durable
+ *
+ * Then nothing in the segment matters any more. Whatever fails or stops in between leaves both places valid: a copy has its
+ * record's lsn, and cancelling records are kept as long as any copy is.
+ */
+import type { Clock } from '../base/clock.js';
+import { BatchKind, batchHeaderBytes } from '../log/batch.js';
+import type { Chunk } from '../log/chunk.js';
+import type { ChunkStore } from '../log/chunk-store.js';
+import type { JournalOwner } from '../log/journal.js';
+import { RecordKind } from '../log/record.js';
+import { CancelFilter } from './cancel-filter.js';
+import { type AppendCopy, CopyTarget } from './copy-target.js';
+import type { StoreTag } from './frame.js';
+import type { Segment } from './segment.js';
+import { scanSegment } from './segment-scan.js';
+import type { SegmentSet } from './segment-set.js';
+
+export interface CopyOptions {
+  clock: Clock;
+  chunks: ChunkStore;
+  segments: SegmentSet;
+  tag: StoreTag;
+  ownerOf(group: number): JournalOwner | undefined;
+  appendCopy: AppendCopy;
+  /** Waits as well as `promise` does, but rejects when the journal is being closed. */
+  unlessStopped<T>(promise: Promise<T>): Promise<T>;
+  /** Milliseconds of rest for each millisecond of work. */
+  restRatio: number;
+}
+
+/** About what it takes to look through a block of dequeues. */
+const blockWorkMs = 2;
+
+/** Live records under way: from offset, to chunk, to offset. */
+class Moves {
+  readonly from: number[] = [];
+  readonly to: Chunk[] = [];
+  readonly toOffset: number[] = [];
+}
+
+export class SegmentCopy {
+  private readonly options: CopyOptions;
+  private readonly segment: Segment;
+  private readonly targets = new Map<number, CopyTarget>();
+  /** Bytes of records that were copied. */
+  copiedBytes = 0;
+
+  constructor(options: CopyOptions, segment: Segment) {
+    this.options = options;
+    this.segment = segment;
+  }
+
+  /** True if the segment is now without anything needed. False: somebody still uses a part of it; try later. */
+  async run(): Promise<boolean> {
+    const segment = this.segment;
+    for (const group of segment.groups.keys()) if (this.options.ownerOf(group) === undefined) return false;
+    try {
+      for (const chunk of [...segment.chunks]) if (!(await this.emptyChunk(chunk))) return false;
+      if (this.options.segments.isNeeded(segment)) await this.carry();
+      segment.carried = true;
+      return true;
+    } finally {
+      for (const target of this.targets.values()) target.close();
+    }
+  }
+
+  // ---- live records ----
+
+  private async emptyChunk(chunk: Chunk): Promise<boolean> {
+    const { chunks, clock } = this.options;
+    const segment = this.segment;
+    if (!segment.chunks.has(chunk)) return true;
+    const owner = this.options.ownerOf(chunk.group);
+    if (owner === undefined) return false;
+    if (chunk.pins > 0) owner.closeChunk(chunk);
+    if (!segment.chunks.has(chunk)) return true;
+    if (chunk.pins > 0) return false;
+    await this.options.unlessStopped(this.loadAndPin(chunk));
+    try {
+      const began = clock.now();
+      const target = this.target(chunk.group);
+      const moves = this.copyLive(chunk, owner, target);
+      await this.rest(clock.now() - began);
+      await this.options.unlessStopped(target.flush());
+      for (let i = 0; i < moves.from.length; i++)
+        owner.moved(chunk, moves.from[i]!, moves.to[i]!, moves.toOffset[i]!);
+      target.settle();
+      if (chunk.live > 0 && chunk.pieces.bytesIn(segment.number) === chunk.pieces.totalBytes)
+        throw new Error(`chunk ${chunk.id} of ${segment.name} has ${chunk.live} entries that were not found in it`);
+      segment.chunks.delete(chunk);
+      chunk.pieces.dropSegment(segment.number);
+    } finally {
+      chunks.unpin(chunk);
+    }
+    return true;
+  }
+
+  private loadAndPin(chunk: Chunk): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.options.chunks.load(chunk, (error) => {
+        if (error !== undefined) reject(error);
+        else {
+          this.options.chunks.pin(chunk);
+          resolve();
+        }
+      });
+    });
+  }
+
+  private copyLive(chunk: Chunk, owner: JournalOwner, target: CopyTarget): Moves {
+    const moves = new Moves();
+    const { pieces } = chunk;
+    const bytes = chunk.bytes!;
+    const view = chunk.view!;
+    target.begin(owner.meta().applied);
+    for (let i = 0; i < pieces.count; i++) {
+      if (pieces.segment(i) !== this.segment.number) continue;
+      const end = pieces.start(i) + pieces.length(i);
+      for (let batch = pieces.start(i); batch < end; ) {
+        const batchEnd = batch + view.getUint32(batch + 4, true);
+        for (let at = batch + batchHeaderBytes; at < batchEnd; ) {
+          const length = view.getUint32(at, true);
+          const kind = bytes[at + 4]!;
+          if ((kind === RecordKind.enqueue || kind === RecordKind.open) && owner.isLive(chunk, at)) {
+            moves.from.push(at);
+            moves.toOffset.push(target.add(bytes, at, length));
+            moves.to.push(target.lastChunk);
+            this.copiedBytes += length;
+          }
+          at += length;
+        }
+        batch = batchEnd;
+      }
+    }
+    return moves;
+  }
+
+  // ---- cancelling records ----
+
+  /** Reads the whole segment: the chunks of its dequeues are long gone. */
+  private async carry(): Promise<void> {
+    const { segments, tag } = this.options;
+    const segment = this.segment;
+    const filters = new Map<number, CancelFilter>();
+    for (const group of segment.groups.keys()) {
+      const { holds, opens } = segments.presenceElsewhere(group, segment);
+      filters.set(group, new CancelFilter(holds, opens, this.options.ownerOf(group)?.meta().voids ?? []));
+      this.target(group).begin(0);
+    }
+    const file = await segments.acquire(segment);
+    try {
+      await scanSegment(file, segment.number, tag, segment.size, {
+        pause: () => this.rest(blockWorkMs),
+        batch: (bytes, view, start, length) => this.carryBatch(filters, bytes, view, start, length),
+        // Told by recovery. What cannot be read cancels nothing: its messages came back then, and are live now.
+        damage: () => undefined,
+      });
+    } finally {
+      segments.release(segment);
+    }
+    for (const target of this.targets.values()) await this.options.unlessStopped(target.flush());
+  }
+
+  private carryBatch(
+    filters: ReadonlyMap<number, CancelFilter>,
+    bytes: Uint8Array,
+    view: DataView,
+    start: number,
+    length: number,
+  ): void {
+    const kind = bytes[start + 14]!;
+    const filter = filters.get(view.getUint16(start + 12, true));
+    if (kind > BatchKind.copy || filter === undefined) return;
+    for (let at = start + batchHeaderBytes; at < start + length; ) {
+      const recordLength = view.getUint32(at, true);
+      if (filter.isNeeded(bytes, view, at, kind === BatchKind.log)) {
+        this.target(view.getUint16(start + 12, true)).add(bytes, at, recordLength);
+        this.copiedBytes += recordLength;
+      }
+      at += recordLength;
+    }
+  }
+
+  private target(group: number): CopyTarget {
+    let target = this.targets.get(group);
+    if (target === undefined) {
+      target = new CopyTarget(group, this.options.chunks, this.options.appendCopy);
+      this.targets.set(group, target);
+    }
+    return target;
+  }
+
+  // ---- leaving time to live traffic ----
+
+  private rest(workedMs: number): Promise<void> {
+    const ms = Math.max(1, workedMs * this.options.restRatio);
+    return this.options.unlessStopped(new Promise((resolve) => this.options.clock.after(ms, resolve)));
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * A node's storage: chunks in memory, journal on disk. The one door for the rest of the program.
+ *
+ *   const store = await Store.open({...});              identity read, nothing else
+ *   const report = await store.recover(visitor);        what the journal holds
+ *   store.journal.register(owner) ...                   then appends; compaction runs by itself
+ *   await store.close();
+ */
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import type { Random } from '../base/random.js';
+import type { Turn } from '../base/turn.js';
+import { ChunkStore } from '../log/chunk-store.js';
+import type { RecoveryReport, RecoveryVisitor } from '../log/journal.js';
+import { Compactor } from './compactor.js';
+import type { Disk } from './disk.js';
+import { storeTag } from './frame.js';
+import { StoreIdentity } from './identity.js';
+import { DiskJournal } from './journal.js';
+import { Recovery } from './recovery.js';
+import { SegmentSet } from './segment-set.js';
+
+export interface StoreOptions {
+  disk: Disk;
+  clock: Clock;
+  turn: Turn;
+  random: Random;
+  logger: Logger;
+  /** Bytes of message memory above which messages live on disk only. */
+  memoryBytes?: number;
+  /** Bytes of a journal segment. */
+  segmentBytes?: number;
+  /** Free bytes of the disk below which publishing pauses. */
+  lowWaterBytes?: number;
+}
+
+const megabyte = 1024 * 1024;
+export const defaultMemoryBytes: number = 256 * megabyte;
+export const defaultSegmentBytes: number = 64 * megabyte;
+export const defaultLowWaterBytes: number = 50 * megabyte;
+
+export class Store {
+  readonly identity: StoreIdentity;
+  readonly chunks: ChunkStore;
+  private readonly options: StoreOptions;
+  private readonly segments: SegmentSet;
+  private started: { journal: DiskJournal; compactor: Compactor } | undefined;
+
+  private constructor(options: StoreOptions, identity: StoreIdentity) {
+    this.options = options;
+    this.identity = identity;
+    this.chunks = new ChunkStore(options.turn, options.logger, options.memoryBytes ?? defaultMemoryBytes);
+    this.segments = new SegmentSet(options.disk);
+  }
+
+  /** Reads the folder's identity, or makes one. Throws StoreRefusedError if the folder is not ours. */
+  static async open(options: StoreOptions): Promise<Store> {
+    return new Store(options, await StoreIdentity.open(options.disk, options.random));
+  }
+
+  /** Hands everything the journal holds to `visitor`, and makes the journal ready for use. Once, before anything else. */
+  async recover(visitor: RecoveryVisitor): Promise<RecoveryReport> {
+    const { clock, turn, logger, segmentBytes = defaultSegmentBytes } = this.options;
+    const { chunks, segments } = this;
+    const tag = storeTag(this.identity.storeId);
+    const { report, start } = await new Recovery(segments, chunks, tag, logger).run(visitor, segmentBytes);
+    if (report.damaged.length > 0) await this.identity.setDamaged(true);
+    const lowWaterBytes = this.options.lowWaterBytes ?? defaultLowWaterBytes;
+    const journal = new DiskJournal({ clock, turn, logger, chunks, segments, tag, segmentBytes, lowWaterBytes }, start);
+    chunks.attach(journal);
+    const compactor = new Compactor({ clock, logger, chunks, segments, journal, tag, garbageBytesMin: segmentBytes });
+    compactor.start();
+    this.started = { journal, compactor };
+    return report;
+  }
+
+  get journal(): DiskJournal {
+    if (this.started === undefined) throw new Error('the journal is used before recovery');
+    return this.started.journal;
+  }
+
+  get compactor(): Compactor {
+    if (this.started === undefined) throw new Error('the journal is used before recovery');
+    return this.started.compactor;
+  }
+
+  /** Bytes of the journal on disk. */
+  get diskBytes(): number {
+    return this.segments.bytes;
+  }
+
+  /** Writes what was appended, and lets go of all files. */
+  async close(): Promise<void> {
+    await this.started?.compactor.stop();
+    await this.started?.journal.close();
+    await this.segments.close();
+  }
+}
