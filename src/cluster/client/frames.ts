@@ -60,7 +60,14 @@ export function sendId(link: Link, type: FrameType, group: number, attachment: n
 }
 
 /** (attachment, id, value). */
-export function sendIdValue(link: Link, type: FrameType, group: number, attachment: number, id: number, value: number): void {
+export function sendIdValue(
+  link: Link,
+  type: FrameType,
+  group: number,
+  attachment: number,
+  id: number,
+  value: number,
+): void {
   const out = link.beginFrame(type, group, 16);
   out.view.setUint32(out.offset, attachment, true);
   out.view.setUint32(out.offset + 4, id, true);
@@ -68,7 +75,14 @@ export function sendIdValue(link: Link, type: FrameType, group: number, attachme
 }
 
 /** (attachment, id, text). */
-export function sendIdText(link: Link, type: FrameType, group: number, attachment: number, id: number, text: string): void {
+export function sendIdText(
+  link: Link,
+  type: FrameType,
+  group: number,
+  attachment: number,
+  id: number,
+  text: string,
+): void {
   const encoded = encodeText(text);
   const out = link.beginFrame(type, group, 8 + encoded.length);
   out.view.setUint32(out.offset, attachment, true);

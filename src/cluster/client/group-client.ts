@@ -73,7 +73,13 @@ export class GroupClient implements HolderClient, Flushable {
   // ---- for this node's protocols ----
 
   /** Sends a message to the queues `incarnations` of this group; `owner.completed(tag)` follows in a later phase or turn. */
-  publish(parts: MessageParts, incarnations: readonly number[], durable: boolean, owner: PublishOwner, tag: number): void {
+  publish(
+    parts: MessageParts,
+    incarnations: readonly number[],
+    durable: boolean,
+    owner: PublishOwner,
+    tag: number,
+  ): void {
     const sequence = this.confirms.push(owner, tag);
     if (this.direct !== undefined) {
       this.direct.publish(parts, incarnations, durable, sequence, this.context.wiringVersion());

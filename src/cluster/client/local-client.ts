@@ -19,7 +19,8 @@ export class LocalClient implements GroupClientPort {
     if (this.client.isCurrent(this.number)) this.client.settled(count);
   }
   deliver(subscriber: number, incarnation: number, position: number, redelivered: boolean, message: EnqueueView): void {
-    if (this.client.isCurrent(this.number)) this.client.deliver(subscriber, incarnation, position, redelivered, message);
+    if (this.client.isCurrent(this.number))
+      this.client.deliver(subscriber, incarnation, position, redelivered, message);
   }
   subscribed(subscriber: number, refusal: string): void {
     if (this.client.isCurrent(this.number)) this.client.subscribed(subscriber, refusal);

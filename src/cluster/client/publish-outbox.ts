@@ -65,13 +65,25 @@ export class PublishOutbox {
   /** True if everything kept was sent to the present attachment. */
   get allSent(): boolean {
     const count = this.segments.length;
-    return this.cursorSegment >= count || (this.cursorSegment === count - 1 && this.cursorOffset === this.segments[count - 1]!.used);
+    return (
+      this.cursorSegment >= count ||
+      (this.cursorSegment === count - 1 && this.cursorOffset === this.segments[count - 1]!.used)
+    );
   }
 
   /** Encodes a publish as the last record. */
   append(parts: MessageParts, incarnations: readonly number[], durable: boolean, boot: number, sequence: number): void {
     const segment = this.room(enqueueLength(parts, incarnations.length));
-    const length = encodeEnqueue(segment.bytes, segment.view, segment.used, parts, incarnations, durable, boot, sequence);
+    const length = encodeEnqueue(
+      segment.bytes,
+      segment.view,
+      segment.used,
+      parts,
+      incarnations,
+      durable,
+      boot,
+      sequence,
+    );
     this.took(segment, length, sequence);
   }
 
@@ -85,7 +97,8 @@ export class PublishOutbox {
   /** The records up to `sequence` are confirmed: releases the segments that hold nothing else. */
   release(sequence: number): void {
     let free = 0;
-    while (free < this.segments.length && this.segments[free]!.last <= sequence) this.memory.give(this.segments[free++]!);
+    while (free < this.segments.length && this.segments[free]!.last <= sequence)
+      this.memory.give(this.segments[free++]!);
     if (free === 0) return;
     this.segments.splice(0, free);
     if (this.cursorSegment >= free) this.cursorSegment -= free;

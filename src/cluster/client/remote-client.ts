@@ -44,7 +44,13 @@ export class RemoteClient implements GroupClientPort, Flushable {
     this.touch();
   }
 
-  deliver(subscriber: number, incarnation: number, _position: number, redelivered: boolean, message: EnqueueView): void {
+  deliver(
+    subscriber: number,
+    incarnation: number,
+    _position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+  ): void {
     if (this.closed) return;
     const out = this.link.beginFrame(FrameType.deliver, this.group, 16 + message.length);
     out.view.setUint32(out.offset, this.attachment, true);

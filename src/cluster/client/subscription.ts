@@ -90,7 +90,8 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
   /** Resolves when the service took it. Its credit follows in a later phase, so that nothing is delivered before. */
   open(wiringVersion: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.settleOpen = (refusal) => (refusal === '' ? resolve() : reject(queueRefused(refusal, this.vhost, this.queue)));
+      this.settleOpen = (refusal) =>
+        refusal === '' ? resolve() : reject(queueRefused(refusal, this.vhost, this.queue));
       this.subscribe(wiringVersion);
     });
   }

@@ -22,7 +22,9 @@ export class SystemLog implements WiringLog {
     parts.bodyLength = body.length;
     appender.reserve(enqueueLength(parts, 1));
     const { bytes, view } = appender.chunk;
-    return appender.append(encodeEnqueue(bytes!, view!, appender.offset, parts, [wiringIncarnation], isDurable(object), 0, 0));
+    return appender.append(
+      encodeEnqueue(bytes!, view!, appender.offset, parts, [wiringIncarnation], isDurable(object), 0, 0),
+    );
   }
 
   /** One record, so that a queue and its bindings end at once. */

@@ -6,7 +6,13 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { Lsn } from '../../log/lsn.js';
-import { decodeAnswer, encodeOperation, type WiringAnswer, type WiringDone, type WiringOperation } from '../../model/wiring/operations.js';
+import {
+  decodeAnswer,
+  encodeOperation,
+  type WiringAnswer,
+  type WiringDone,
+  type WiringOperation,
+} from '../../model/wiring/operations.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import type { GroupDirectory } from '../client/ports.js';
 import type { Frame } from '../link/frame.js';

@@ -6,7 +6,13 @@ import type { Clock, Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { Refusal } from '../../base/errors.js';
 import type { QueueObject } from '../../model/wiring/objects.js';
-import { decodeOperation, encodeAnswer, ownerOf, type WiringAnswer, type WiringOperation } from '../../model/wiring/operations.js';
+import {
+  decodeOperation,
+  encodeAnswer,
+  ownerOf,
+  type WiringAnswer,
+  type WiringOperation,
+} from '../../model/wiring/operations.js';
 import { WiringSequencer } from '../../model/wiring/sequencer.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import type { Frame } from '../link/frame.js';
