@@ -1,6 +1,6 @@
 /** Where groups' replicas and primaries are to be. Pure functions over the cluster map. */
 import type { ClusterMap } from '../cluster-map.js';
-import { type GroupRecord, type Member, MemberState, systemGroup } from '../map.js';
+import { type GroupRecord, localGroup, type Member, MemberState, systemGroup } from '../map.js';
 
 function available(map: ClusterMap): Member[] {
   return [...map.members.values()].map((member) => member.value).filter((member) => member.state !== MemberState.left);
@@ -78,4 +78,27 @@ export function succession(record: GroupRecord, map: ClusterMap, from: string): 
   const inSync = rotated.filter((node) => record.inSync.some((member) => member.node === node));
   const lead = (node: string): boolean => map.members.get(node)?.value.lead !== false;
   return [...inSync.filter(lead), ...inSync.filter((node) => !lead(node))];
+}
+
+/** FNV-1a over the name: stable over versions and machines (r163). */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
+  return value >>> 0;
+}
+
+/**
+ * The group of a new queue: an exclusive one's is the local group of its owner's node; another's is one led by the node that
+ * declares it, or any if that leads none, by the hash of its name.
+ */
+export function chooseGroup(queue: { vhost: string; name: string; owner: string }, node: string, map: ClusterMap): number {
+  if (queue.owner !== '') {
+    const owner = map.members.get(queue.owner.slice(0, queue.owner.indexOf('/')))?.value;
+    if (owner !== undefined) return localGroup + owner.ordinal;
+  }
+  const groups = [...map.groups.values()].map((record) => record.value).filter((record) => record.group !== systemGroup);
+  groups.sort((a, b) => a.group - b.group);
+  const led = groups.filter((record) => record.primary.node === node);
+  const candidates = led.length > 0 ? led : groups;
+  return candidates[hash(`${queue.vhost}\0${queue.name}`) % candidates.length]!.group;
 }

@@ -15,8 +15,6 @@ export class SetKeeper {
   private readonly primary: Primary;
   private readonly tenure: Tenure;
   private busy = false;
-  /** Set after a lapse, until the record has been read again (rule 11): no earlier read counts. */
-  private rereadAfter = Number.NEGATIVE_INFINITY;
   private lostSince: Map<string, number> = new Map();
   /** Why members were taken out, for the log. */
   private givingTo: Replica | undefined;
@@ -24,7 +22,8 @@ export class SetKeeper {
   constructor(primary: Primary, record: Versioned<GroupRecord>) {
     this.primary = primary;
     this.record = record;
-    this.tenure = this.context.liveness.tenure(this.others());
+    // The last read or compare-and-set that showed us as primary is the latest that the view rests on.
+    this.tenure = this.context.liveness.tenure(this.others(), this.context.map.confirmedAt);
   }
 
   private get context() {
@@ -43,35 +42,19 @@ export class SetKeeper {
 
   /** One look at the clock; asked for every turn's answers. */
   leaseValid(): boolean {
-    const now = this.context.clock.now();
     if (this.primary.set.required.length > 1) return this.tenure.holds();
-    return now < this.context.map.confirmedAt + this.context.limits.leaseMs && this.context.map.confirmedAt > this.rereadAfter;
+    return this.context.clock.now() < this.context.map.confirmedAt + this.context.limits.leaseMs;
   }
 
   private coverSet(): void {
     this.tenure.cover(this.others());
   }
 
-  /** A lapsed lease is never revived: the record is read again after the promises are renewed, then covered anew. */
+  /** A lapsed lease is never revived: promises count only if they stand without a gap since the record was read again. */
   private recoverLease(): void {
-    if (this.primary.set.required.length === 1) {
-      this.context.map.refreshSoon();
-      return;
-    }
-    if (this.tenure.holds() || this.tenure.until !== Number.NEGATIVE_INFINITY) return;
-    const now = this.context.clock.now();
-    const promised = this.others().every((member) => this.context.liveness.promisedUntil(member.node, member.boot) > now);
-    if (!promised) {
-      this.rereadAfter = Number.NEGATIVE_INFINITY;
-      return;
-    }
-    if (this.rereadAfter === Number.NEGATIVE_INFINITY) {
-      this.rereadAfter = now;
-      this.context.map.refreshSoon();
-    } else if (this.context.map.confirmedAt > this.rereadAfter) {
-      this.rereadAfter = Number.NEGATIVE_INFINITY;
-      this.coverSet();
-    } else this.context.map.refreshSoon();
+    if (this.leaseValid()) return;
+    this.tenure.cover(this.others(), this.context.map.confirmedAt);
+    if (!this.leaseValid()) this.context.map.refreshSoon();
   }
 
   // ---- changes of the set ----
@@ -177,7 +160,7 @@ export class SetKeeper {
     if (this.primary.replica.isDeposedBy(record)) return;
     this.primary.set.confirm(record.value.inSync);
     if (this.tenure.holds()) this.coverSet();
-    else if (this.primary.set.required.length === 1) this.context.map.refreshSoon();
+    else this.recoverLease();
     this.updateMinInSync();
     this.primary.advance();
   }

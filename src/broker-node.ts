@@ -1,0 +1,424 @@
+/**
+ * One broker, without what a process adds to it (AMQP sockets, HTTP, signals): puts the parts together and brings them up in
+ * order. The simulator runs exactly this.
+ *
+ *   recover the store → register in the map → links, liveness → replication → wiring → ready
+ *
+ * A broker that is alone is a cluster of one: its coordinator is in memory, told what the store remembers of the records.
+ */
+import type { Clock, Timer } from './base/clock.js';
+import type { Logger } from './base/logger.js';
+import type { Random } from './base/random.js';
+import { allRules, type Rules } from './base/rules.js';
+import type { Turn } from './base/turn.js';
+import type { Transport } from './cluster/byte-stream.js';
+import { AttachmentServer } from './cluster/client/attachment-server.js';
+import { ClusterBroker } from './cluster/client/cluster-broker.js';
+import { GroupClients } from './cluster/client/group-clients.js';
+import { journalSource, healthSource, memorySource, outboxSource, SourcesGate } from './cluster/client/publish-gate.js';
+import { ClusterMap } from './cluster/cluster-map.js';
+import type { Coordinator } from './cluster/coordinator/coordinator.js';
+import { MemoryCoordinator } from './cluster/coordinator/memory.js';
+import { Links } from './cluster/link/links.js';
+import { HeartbeatLiveness, type HeartbeatTimes, heartbeatTimes } from './cluster/liveness/heartbeats.js';
+import type { Liveness } from './cluster/liveness/liveness.js';
+import { SoloLiveness } from './cluster/liveness/solo.js';
+import {
+  type ClusterConfig,
+  type GroupRecord,
+  localGroup,
+  MapKey,
+  type Member,
+  MemberState,
+  type Replica,
+  sameReplica,
+  systemGroup,
+} from './cluster/map.js';
+import { type ClusterDefaults, Membership } from './cluster/membership.js';
+import { ClusterReport } from './cluster/report.js';
+import { defaultReplicationLimits, type ReplicationContext, type ReplicationLimits } from './cluster/replication/context.js';
+import type { GroupReplica } from './cluster/replication/group-replica.js';
+import { chooseGroup } from './cluster/replication/placement.js';
+import { Replication } from './cluster/replication/replication.js';
+import { SystemReplica, wiringIncarnation } from './cluster/replication/system-group.js';
+import { ClusterWiring } from './cluster/wiring/cluster-wiring.js';
+import { WiringClient } from './cluster/wiring/wiring-client.js';
+import { WiringReconciler } from './cluster/wiring/wiring-reconciler.js';
+import { WiringServer } from './cluster/wiring/wiring-server.js';
+import type { Broker } from './model/broker.js';
+import { GroupState } from './model/group-state.js';
+import { WiringTables } from './model/wiring/tables.js';
+import type { Disk } from './store/disk.js';
+import { openStore, type Store } from './store/store.js';
+
+/** The world of a node. */
+export interface BrokerPorts {
+  clock: Clock;
+  turn: Turn;
+  random: Random;
+  logger: Logger;
+  disk: Disk;
+  /** Runs a function in a later turn. */
+  later(run: () => void): void;
+  /** Undefined: a broker that is alone. */
+  cluster: { transport: Transport; coordinator: Coordinator } | undefined;
+  rules?: Rules;
+}
+
+export interface BrokerOptions extends ClusterDefaults {
+  node: string;
+  /** HOST:PORT for links between brokers. */
+  address: string;
+  pid: number;
+  /** False: this node is to be primary of nothing, if it can be avoided. */
+  lead: boolean;
+  memoryBytes: number;
+  /** Publishes that wait for other nodes' primaries, and bytes that wait for the disk, at most. */
+  outboxBytesMax: number;
+  journalPendingBytesMax: number;
+  diskFreeBytesMin: number;
+  times: HeartbeatTimes;
+  limits: Partial<ReplicationLimits>;
+}
+
+export const brokerDefaults: Omit<BrokerOptions, 'node'> = {
+  address: '',
+  pid: 0,
+  lead: true,
+  groups: 16,
+  replicas: 3,
+  minInSync: 1,
+  memoryBytes: 256 * 1024 * 1024,
+  outboxBytesMax: 64 * 1024 * 1024,
+  journalPendingBytesMax: 64 * 1024 * 1024,
+  diskFreeBytesMin: 50 * 1024 * 1024,
+  times: heartbeatTimes,
+  limits: {},
+};
+
+export class BrokerNode {
+  readonly ports: BrokerPorts;
+  readonly options: BrokerOptions;
+  readonly rules: Rules;
+  /** Defined once `start` has resolved. */
+  broker!: Broker;
+  store!: Store;
+  map!: ClusterMap;
+  replication!: Replication;
+  liveness!: Liveness;
+  tables: WiringTables = new WiringTables();
+  clients!: GroupClients;
+  links: Links | undefined;
+  report!: ClusterReport;
+  self!: Replica;
+  private coordinator!: Coordinator;
+  private wiringClient!: WiringClient;
+  private wiringServer!: WiringServer;
+  private wiring!: ClusterWiring;
+  private gate!: SourcesGate;
+  private reconciler!: WiringReconciler;
+  private attachments: AttachmentServer | undefined;
+  private system!: SystemReplica;
+  private member!: Member;
+  private readyTimer: Timer | undefined;
+  private stopping = false;
+
+  constructor(ports: BrokerPorts, options: Partial<BrokerOptions> & { node: string }) {
+    this.ports = ports;
+    this.rules = ports.rules ?? allRules;
+    this.options = { ...brokerDefaults, ...options };
+  }
+
+  /** Resolves when the node is ready: in the system group's in-sync set, with all wiring. Rejects if it cannot be. */
+  async start(): Promise<void> {
+    const { ports, options } = this;
+    const { clock, turn, random, logger, disk } = ports;
+    this.store = await openStore(
+      { disk, clock, turn, logger, random, later: ports.later, rules: this.rules },
+      { memoryBytes: options.memoryBytes, diskFreeBytesMin: options.diskFreeBytesMin },
+      (group, chunks) => this.newState(group, chunks),
+    );
+    this.coordinator = ports.cluster?.coordinator ?? (await this.soloCoordinator());
+    await this.register();
+    this.map = new ClusterMap({ coordinator: this.coordinator, clock, turn, logger, rules: this.rules });
+    await this.connect();
+    await this.map.open();
+    this.compose();
+    this.replication.start(this.links);
+    const system = this.replication.replica(systemGroup);
+    await this.system.attach(system);
+    await this.untilReady(system);
+  }
+
+  /** Says goodbye to nobody: the others see the links close. Everything acknowledged is on disk. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    this.readyTimer?.cancel();
+    this.gate?.close();
+    this.wiringClient?.close();
+    this.wiringServer?.close();
+    this.clients?.close();
+    this.replication?.close();
+    this.liveness?.close();
+    this.map?.close();
+    await this.links?.close();
+    await this.store?.close();
+    if (this.ports.cluster === undefined) await this.coordinator?.close();
+  }
+
+  /** Tells the cluster where this node's clients connect. */
+  async announce(endpoints: { amqp: string; http: string }): Promise<void> {
+    await this.changeMember((member) => ({ ...member, ...endpoints }));
+  }
+
+  get isReady(): boolean {
+    return this.map?.members.get(this.options.node)?.value.state === MemberState.ready;
+  }
+
+  private newState(group: number, chunks: ConstructorParameters<typeof GroupState>[1]): GroupState {
+    return new GroupState(group, chunks, this.ports.later, group === systemGroup ? [wiringIncarnation] : []);
+  }
+
+  // ---- the map ----
+
+  /** The memory engine with the records that the store remembers: epochs go on where they ended. */
+  private async soloCoordinator(): Promise<Coordinator> {
+    const { store } = this;
+    const coordinator = new MemoryCoordinator(store.identity.storeId).handle();
+    const changes: { key: string; expect: number; value: string }[] = [];
+    for (const [group, { meta }] of store.recovered) {
+      if (meta.record === '') continue;
+      const { value } = JSON.parse(meta.record) as { value: GroupRecord };
+      changes.push({ key: MapKey.group(group), expect: 0, value: JSON.stringify(value) });
+    }
+    if (changes.length > 0) {
+      const { groups, replicas, minInSync } = this.options;
+      const config: ClusterConfig = { id: store.identity.clusterId, groups, replicas, minInSync };
+      changes.push({ key: MapKey.cluster, expect: 0, value: JSON.stringify(config) });
+      await coordinator.swap(changes);
+    }
+    return coordinator;
+  }
+
+  private async register(): Promise<void> {
+    const { ports, options, store } = this;
+    const membership = new Membership({
+      coordinator: this.coordinator,
+      clock: ports.clock,
+      random: ports.random,
+      logger: ports.logger,
+      transport: ports.cluster?.transport,
+    });
+    const { storeId, clusterId, boot } = store.identity;
+    const { member, config } = await membership.register(
+      { node: options.node, store: storeId, address: options.address, amqp: '', http: '', pid: options.pid, lead: options.lead },
+      { groups: options.groups, replicas: options.replicas, minInSync: options.minInSync },
+      clusterId,
+      boot,
+    );
+    this.member = member;
+    this.self = { node: member.node, store: member.store, boot: member.boot };
+    await store.saveIdentity({ clusterId: config.id, boot: member.boot });
+  }
+
+  private async connect(): Promise<void> {
+    const { ports, options, member } = this;
+    const { clock, turn, logger, cluster } = ports;
+    if (cluster === undefined) {
+      this.liveness = new SoloLiveness(this.self);
+      return;
+    }
+    const { node, store, boot, ordinal, address, amqp, http } = member;
+    const links = new Links({
+      self: { cluster: this.store.identity.clusterId, node, store, boot, ordinal, address, amqp, http },
+      transport: cluster.transport,
+      clock,
+      turn,
+      logger,
+    });
+    this.links = links;
+    this.liveness = new HeartbeatLiveness({ self: this.self, links, clock, logger, rules: this.rules, times: options.times });
+    this.map.listen({
+      groupChanged: () => {},
+      memberChanged: () => links.setMembers([...this.map.members.values()].map((known) => known.value)),
+    });
+    const bound = await links.listen(options.address);
+    if (bound !== address) await this.changeMember((known) => ({ ...known, address: bound }));
+  }
+
+  private async changeMember(change: (member: Member) => Member): Promise<void> {
+    const key = MapKey.member(this.options.node);
+    while (!this.stopping) {
+      const entries = await this.coordinator.read(key).catch(() => []);
+      const entry = entries.find((candidate) => candidate.key === key);
+      if (entry !== undefined) {
+        const member = JSON.parse(entry.value) as Member;
+        if (!sameReplica(member, this.self)) throw new Error(`another process runs as node ${this.options.node}`);
+        const outcome = await this.map.swapMember(change(member), entry.version);
+        if (outcome.kind === 'done') return;
+      }
+      await new Promise<void>((resolve) => this.ports.clock.after(20, resolve));
+    }
+  }
+
+  // ---- parts ----
+
+  private compose(): void {
+    const { ports, options, map, tables } = this;
+    const { clock, turn, random, logger } = ports;
+    this.system = new SystemReplica(tables);
+    this.reconciler = new WiringReconciler(tables, logger);
+    this.replication = new Replication(this.context(), this.member.ordinal, this.store.recovered);
+    const directory = this.replication;
+    this.clients = new GroupClients({
+      node: options.node,
+      boot: this.self.boot,
+      turn,
+      clock,
+      logger,
+      rules: this.rules,
+      directory,
+      links: this.links,
+      wiringVersion: () => tables.version,
+    });
+    if (this.links !== undefined)
+      this.attachments = new AttachmentServer({ turn, rules: this.rules, directory, links: this.links });
+    this.wiringServer = new WiringServer({
+      system: this.system,
+      tables,
+      chooseGroup: (queue, node) => chooseGroup(queue, node, map),
+      lives: { isOver: (node, boot) => this.isOver(node, boot) },
+      links: this.links,
+      clock,
+      logger,
+    });
+    this.wiringClient = new WiringClient({
+      node: options.node,
+      tables,
+      feed: this.system,
+      directory,
+      server: this.wiringServer,
+      links: this.links,
+      clock,
+    });
+    this.wiring = new ClusterWiring({ tables, client: this.wiringClient, clients: this.clients, random, logger });
+    this.system.onVersion(() => this.reconciler.advanced());
+    this.composeBroker();
+  }
+
+  private composeBroker(): void {
+    const { options, store, ports } = this;
+    this.report = new ClusterReport(this);
+    const health = { publishStop: () => this.publishStop(), onChange: () => {} };
+    this.gate = new SourcesGate(
+      [
+        healthSource(health),
+        journalSource(store.journal, options.journalPendingBytesMax),
+        memorySource(store.chunks),
+        outboxSource(this.clients.memory, options.outboxBytesMax),
+      ],
+      ports.clock,
+      ports.logger,
+    );
+    store.journal.onState(() => this.gate.check());
+    this.broker = new ClusterBroker({
+      node: options.node,
+      tables: this.tables,
+      clients: this.clients,
+      wiring: this.wiring,
+      gate: this.gate,
+      members: this.report,
+    });
+  }
+
+  private context(): ReplicationContext {
+    const { ports, options, store } = this;
+    return {
+      self: this.self,
+      journalIntact: store.report.damaged.length === 0,
+      clock: ports.clock,
+      turn: ports.turn,
+      random: ports.random,
+      logger: ports.logger,
+      rules: this.rules,
+      journal: store.journal,
+      chunks: store.chunks,
+      map: this.map,
+      liveness: this.liveness,
+      limits: { ...defaultReplicationLimits, leaseMs: options.times.leaseMs, ...options.limits },
+      keeper: { keepPublish: (group, bytes, view, start) => this.clients.keepPublish(group, bytes, view, start) },
+      newState: (group) => this.newState(group, store.chunks),
+      leading: (replica) => this.leading(replica),
+      released: (group) => this.reconciler.release(group),
+      queueUnused: (incarnation) => this.wiring.queueUnused(incarnation),
+      attachmentBroken: (group, node, boot) => {
+        if (node === options.node) this.clients.broken(group);
+        else this.attachments?.broken(group, node, boot);
+      },
+      systemCommitted: (replica) => this.system.committed(replica),
+      systemProgressed: () => this.system.progressed(),
+      link: (node, boot) => {
+        const link = this.links?.get(node);
+        return link?.peer.boot === boot ? link : undefined;
+      },
+    };
+  }
+
+  /** We lead a group: its log is brought to the wiring that we have, before what waits for that wiring goes on. */
+  private leading(replica: GroupReplica): void {
+    if (replica.group === systemGroup) {
+      this.system.progressed();
+      return;
+    }
+    const primary = replica.primary!;
+    const { state } = replica;
+    this.reconciler.lead({
+      group: replica.group,
+      appender: primary,
+      wiringVersion: state.wiringVersion,
+      openQueues: () => [...state.allQueues()].map((queue) => queue.incarnation),
+      advanceWiring: (version, after) => primary.service?.advanceWiring(version, after),
+    });
+  }
+
+  private isOver(node: string, boot: number): boolean {
+    const member = this.map.members.get(node)?.value;
+    if (member === undefined || member.boot > boot) return true;
+    return this.liveness.mayDepose(node, boot);
+  }
+
+  /** A node out of the system group's set routes with wiring that may be old: it stops until it is back (rule 15). */
+  private publishStop(): string {
+    const record = this.map.groups.get(systemGroup)?.value;
+    const inSync = record?.inSync.some((member) => sameReplica(member, this.self)) === true;
+    return inSync ? '' : 'this node is not in sync with the cluster';
+  }
+
+  // ---- readiness ----
+
+  private untilReady(system: GroupReplica): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const check = (): void => {
+        if (this.stopping) return;
+        if (this.isServing(system)) {
+          this.changeMember((member) => ({ ...member, state: MemberState.ready })).then(resolve, reject);
+          return;
+        }
+        this.readyTimer = this.ports.clock.after(10, check);
+      };
+      check();
+    });
+  }
+
+  private isServing(system: GroupReplica): boolean {
+    const inSync = system.record?.value.inSync.some((member) => sameReplica(member, this.self)) === true;
+    if (!inSync || system.joining) return false;
+    if (system.primary !== undefined) return this.system.leader() !== undefined;
+    return system.backup?.following === true;
+  }
+
+  /** The local group of this node. */
+  get localGroup(): number {
+    return localGroup + this.member.ordinal;
+  }
+}

@@ -1,0 +1,123 @@
+/** What a node tells of the cluster: members, groups, joins. For `/api/cluster`, `status` and queue details. */
+import type { ClusterMap } from './cluster-map.js';
+import type { GroupMembers } from './client/ports.js';
+import type { Liveness } from './liveness/liveness.js';
+import { isLocalGroup, localGroup, type Member, MemberState, type Replica, sameReplica, systemGroup } from './map.js';
+import type { Replication } from './replication/replication.js';
+
+export interface MemberReport {
+  name: string;
+  pid: number;
+  amqp: string;
+  http: string;
+  state: 'ready' | 'joining' | 'draining' | 'down';
+}
+
+export interface GroupReport {
+  id: number;
+  epoch: number;
+  primary: string;
+  inSync: string[];
+  replicas: string[];
+  joining: { node: string; queuesDone?: number; queues?: number; messages?: number; bytes?: number }[];
+}
+
+export interface ReportSources {
+  readonly map: ClusterMap;
+  readonly replication: Replication;
+  readonly liveness: Liveness;
+  readonly self: Replica;
+}
+
+export class ClusterReport implements GroupMembers {
+  private readonly sources: ReportSources;
+
+  constructor(sources: ReportSources) {
+    this.sources = sources;
+  }
+
+  members(): MemberReport[] {
+    return [...this.sources.map.members.values()]
+      .map(({ value }) => ({
+        name: value.node,
+        pid: value.pid,
+        amqp: value.amqp,
+        http: value.http,
+        state: this.stateOf(value),
+      }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** All groups but the local ones, the system group first. */
+  groups(): GroupReport[] {
+    return [...this.sources.map.groups.values()]
+      .map(({ value }) => ({
+        id: value.group,
+        epoch: value.epoch,
+        primary: value.primary.node,
+        inSync: value.inSync.filter((member) => this.isPresent(member)).map((member) => member.node),
+        replicas: value.replicas,
+        joining: this.joining(value.group, value.replicas, value.inSync),
+      }))
+      .sort((a, b) => a.id - b.id);
+  }
+
+  /** The wanted replicas that are not in sync though their node is up. */
+  private joining(group: number, replicas: string[], inSync: Replica[]): GroupReport['joining'] {
+    const joining: GroupReport['joining'] = [];
+    for (const node of replicas) {
+      const member = this.sources.map.members.get(node)?.value;
+      if (member === undefined || this.stateOf(member) === 'down') continue;
+      if (inSync.some((entry) => sameReplica(entry, member))) continue;
+      const progress = node === this.sources.self.node ? this.sources.replication.replicas.get(group)?.backup?.joiner?.progress : undefined;
+      if (progress === undefined) joining.push({ node });
+      else
+        joining.push({
+          node,
+          queuesDone: progress.queuesDone,
+          queues: progress.queues,
+          messages: progress.messagesReceived,
+          bytes: progress.bytesReceived,
+        });
+    }
+    return joining;
+  }
+
+  membersOf(group: number): { leader: string; members: string[]; online: string[] } {
+    if (isLocalGroup(group)) {
+      const owner = [...this.sources.map.members.values()].find(({ value }) => localGroup + value.ordinal === group);
+      const node = owner?.value.node ?? '';
+      return { leader: node, members: [node], online: [node] };
+    }
+    const record = this.sources.map.groups.get(group)?.value;
+    if (record === undefined) return { leader: '', members: [], online: [] };
+    const online = record.inSync.filter((member) => this.isPresent(member)).map((member) => member.node);
+    return { leader: record.primary.node, members: record.replicas, online };
+  }
+
+  /** Every member is ready, and every group has its replicas in sync. */
+  isComplete(): boolean {
+    const { map } = this.sources;
+    const members = this.members();
+    if (members.some((member) => member.state !== 'ready')) return false;
+    return this.groups().every((group) => {
+      const wanted = group.id === systemGroup ? members.length : Math.min(map.config.replicas, members.length);
+      return group.inSync.length >= wanted;
+    });
+  }
+
+  private stateOf(member: Member): MemberReport['state'] {
+    if (!this.isPresent(member)) return 'down';
+    if (member.state === MemberState.ready) return 'ready';
+    return member.state === MemberState.draining ? 'draining' : 'joining';
+  }
+
+  private isPresent(replica: Replica): boolean {
+    const { self, liveness, map } = this.sources;
+    if (sameReplica(replica, self)) return true;
+    const member = map.members.get(replica.node)?.value;
+    return member?.boot === replica.boot && liveness.promisedUntil(replica.node, replica.boot) > Number.NEGATIVE_INFINITY
+      ? !liveness.mayDepose(replica.node, replica.boot)
+      : false;
+  }
+}
