@@ -67,6 +67,13 @@ export class Pieces {
     return bytes;
   }
 
+  /** Bytes that lie in any segment. */
+  get totalBytes(): number {
+    let bytes = 0;
+    for (let i = 0; i < this.count; i++) bytes += this.length(i);
+    return bytes;
+  }
+
   /** Gives spare room back; for a chunk to which nothing will be added. */
   trim(): void {
     if (this.data.length > this.count * fields) this.data = this.data.slice(0, this.count * fields);
