@@ -39,7 +39,8 @@ import { ClusterReport } from './cluster/report.js';
 import { defaultReplicationLimits, type ReplicationContext, type ReplicationLimits } from './cluster/replication/context.js';
 import type { GroupReplica } from './cluster/replication/group-replica.js';
 import { chooseGroup } from './cluster/replication/placement.js';
-import { Replication } from './cluster/replication/replication.js';
+import { recoverGroups } from './cluster/replication/recovered-groups.js';
+import { type RecoveredGroup, Replication } from './cluster/replication/replication.js';
 import { SystemReplica, wiringIncarnation } from './cluster/replication/system-group.js';
 import { ClusterWiring } from './cluster/wiring/cluster-wiring.js';
 import { WiringClient } from './cluster/wiring/wiring-client.js';
@@ -49,7 +50,7 @@ import type { Broker } from './model/broker.js';
 import { GroupState } from './model/group-state.js';
 import { WiringTables } from './model/wiring/tables.js';
 import type { Disk } from './store/disk.js';
-import { openStore, type Store } from './store/store.js';
+import { Store } from './store/store.js';
 
 /** The world of a node. */
 export interface BrokerPorts {
@@ -120,6 +121,7 @@ export class BrokerNode {
   private attachments: AttachmentServer | undefined;
   private system!: SystemReplica;
   private member!: Member;
+  private recovered: Map<number, RecoveredGroup> = new Map();
   private readyTimer: Timer | undefined;
   private stopping = false;
 
@@ -133,11 +135,11 @@ export class BrokerNode {
   async start(): Promise<void> {
     const { ports, options } = this;
     const { clock, turn, random, logger, disk } = ports;
-    this.store = await openStore(
-      { disk, clock, turn, logger, random, later: ports.later, rules: this.rules },
-      { memoryBytes: options.memoryBytes, diskFreeBytesMin: options.diskFreeBytesMin },
-      (group, chunks) => this.newState(group, chunks),
-    );
+    const { memoryBytes, diskFreeBytesMin: lowWaterBytes } = options;
+    this.store = await Store.open({ disk, clock, turn, random, logger, memoryBytes, lowWaterBytes });
+    const recovered = await recoverGroups(this.store, (group) => this.newState(group));
+    this.recovered = recovered.groups;
+    if (recovered.damaged > 0) logger.error('the journal is damaged: see its report above', { places: recovered.damaged });
     this.coordinator = ports.cluster?.coordinator ?? (await this.soloCoordinator());
     await this.register();
     this.map = new ClusterMap({ coordinator: this.coordinator, clock, turn, logger, rules: this.rules });
@@ -175,8 +177,8 @@ export class BrokerNode {
     return this.map?.members.get(this.options.node)?.value.state === MemberState.ready;
   }
 
-  private newState(group: number, chunks: ConstructorParameters<typeof GroupState>[1]): GroupState {
-    return new GroupState(group, chunks, this.ports.later, group === systemGroup ? [wiringIncarnation] : []);
+  private newState(group: number): GroupState {
+    return new GroupState(group, this.store.chunks, this.ports.later, group === systemGroup ? [wiringIncarnation] : []);
   }
 
   // ---- the map ----
@@ -186,14 +188,14 @@ export class BrokerNode {
     const { store } = this;
     const coordinator = new MemoryCoordinator(store.identity.storeId).handle();
     const changes: { key: string; expect: number; value: string }[] = [];
-    for (const [group, { meta }] of store.recovered) {
+    for (const [group, { meta }] of this.recovered) {
       if (meta.record === '') continue;
       const { value } = JSON.parse(meta.record) as { value: GroupRecord };
       changes.push({ key: MapKey.group(group), expect: 0, value: JSON.stringify(value) });
     }
     if (changes.length > 0) {
       const { groups, replicas, minInSync } = this.options;
-      const config: ClusterConfig = { id: store.identity.clusterId, groups, replicas, minInSync };
+      const config: ClusterConfig = { id: store.identity.cluster, groups, replicas, minInSync };
       changes.push({ key: MapKey.cluster, expect: 0, value: JSON.stringify(config) });
       await coordinator.swap(changes);
     }
@@ -209,16 +211,18 @@ export class BrokerNode {
       logger: ports.logger,
       transport: ports.cluster?.transport,
     });
-    const { storeId, clusterId, boot } = store.identity;
+    const { storeId, cluster, boots } = store.identity;
+    // A broker that is alone counts its boots in its store; a cluster's counter is ahead of it anyway.
+    const after = ports.cluster === undefined ? (await store.identity.nextBoot()) - 1 : boots;
     const { member, config } = await membership.register(
       { node: options.node, store: storeId, address: options.address, amqp: '', http: '', pid: options.pid, lead: options.lead },
       { groups: options.groups, replicas: options.replicas, minInSync: options.minInSync },
-      clusterId,
-      boot,
+      cluster,
+      after,
     );
     this.member = member;
     this.self = { node: member.node, store: member.store, boot: member.boot };
-    await store.saveIdentity({ clusterId: config.id, boot: member.boot });
+    if (cluster === '') await store.identity.setCluster(config.id);
   }
 
   private async connect(): Promise<void> {
@@ -230,7 +234,7 @@ export class BrokerNode {
     }
     const { node, store, boot, ordinal, address, amqp, http } = member;
     const links = new Links({
-      self: { cluster: this.store.identity.clusterId, node, store, boot, ordinal, address, amqp, http },
+      self: { cluster: this.store.identity.cluster, node, store, boot, ordinal, address, amqp, http },
       transport: cluster.transport,
       clock,
       turn,
@@ -268,7 +272,7 @@ export class BrokerNode {
     const { clock, turn, random, logger } = ports;
     this.system = new SystemReplica(tables);
     this.reconciler = new WiringReconciler(tables, logger);
-    this.replication = new Replication(this.context(), this.member.ordinal, this.store.recovered);
+    this.replication = new Replication(this.context(), this.member.ordinal, this.recovered);
     const directory = this.replication;
     this.clients = new GroupClients({
       node: options.node,
@@ -335,7 +339,7 @@ export class BrokerNode {
     const { ports, options, store } = this;
     return {
       self: this.self,
-      journalIntact: store.report.damaged.length === 0,
+      journalIntact: !store.identity.damaged,
       clock: ports.clock,
       turn: ports.turn,
       random: ports.random,
@@ -347,7 +351,7 @@ export class BrokerNode {
       liveness: this.liveness,
       limits: { ...defaultReplicationLimits, leaseMs: options.times.leaseMs, ...options.limits },
       keeper: { keepPublish: (group, bytes, view, start) => this.clients.keepPublish(group, bytes, view, start) },
-      newState: (group) => this.newState(group, store.chunks),
+      newState: (group) => this.newState(group),
       leading: (replica) => this.leading(replica),
       released: (group) => this.reconciler.release(group),
       queueUnused: (incarnation) => this.wiring.queueUnused(incarnation),

@@ -3,7 +3,8 @@
  * an enqueue may be found before or after its dequeue, and more than once. Live is what was enqueued and not dequeued, in
  * queues that were opened and not dropped.
  *
- * Every dequeue is remembered until the end, 8 bytes each, since another copy of its message may still come.
+ * Every dequeue is remembered until the end, 16 bytes each, since another copy of its message may still come. A dequeue
+ * that is older than the moment at which a copy was known to be there (`asOf`) was never committed: the copy outweighs it.
  */
 import type { Chunk } from '../log/chunk.js';
 import type { GroupMeta } from '../log/journal.js';
@@ -17,9 +18,12 @@ const finishSlice = 16_384;
 export class GroupRecovery {
   private readonly state: GroupState;
   private readonly dequeued = new Map<Lsn, PositionLog>();
+  /** By queue and position: the latest moment at which a copy of the message was known to be there. */
+  private readonly copied = new Map<Lsn, Map<Lsn, Lsn>>();
   private readonly dropped = new Set<Lsn>();
   private log: PositionLog | undefined;
   private logOf: Lsn = -1;
+  private dequeueLsn: Lsn = 0;
   private readonly one: Lsn[] = [0];
 
   /** @param state empty, without observers yet. */
@@ -36,16 +40,17 @@ export class GroupRecovery {
   }
 
   /** A valid record at `offset` of `chunk`, whose bytes are resident. Records that are not durable are passed over. */
-  record(chunk: Chunk, offset: number, lsn: Lsn): void {
+  record(chunk: Chunk, offset: number, lsn: Lsn, asOf: Lsn = lsn): void {
     const bytes = chunk.bytes!;
     const view = chunk.view!;
     if ((bytes[offset + 5]! & RecordFlag.durable) === 0) return;
     const state = this.state;
     switch (bytes[offset + 4]) {
       case RecordKind.enqueue:
-        this.enqueue(chunk, offset, lsn);
+        this.enqueue(chunk, offset, lsn, asOf);
         break;
       case RecordKind.dequeue:
+        this.dequeueLsn = lsn;
         this.dequeue(chunk, offset);
         break;
       case RecordKind.open:
@@ -80,7 +85,7 @@ export class GroupRecovery {
         const end = queue === undefined ? positions.length : Math.min(positions.length, from + budget);
         if (queue !== undefined) {
           budget -= end - from;
-          for (; from < end; from++) this.removeOne(incarnation, positions.at(from));
+          for (; from < end; from++) this.removeOne(incarnation, positions.at(from), positions.lsnAt(from));
         }
         budget--;
         if (end === positions.length) {
@@ -93,12 +98,13 @@ export class GroupRecovery {
     slice();
   }
 
-  private enqueue(chunk: Chunk, offset: number, lsn: Lsn): void {
+  private enqueue(chunk: Chunk, offset: number, lsn: Lsn, asOf: Lsn): void {
     const view = chunk.view!;
     const count = view.getUint16(offset + 6, true);
     for (let i = 0, at = offset + enqueueHeaderBytes; i < count; i++, at += 8) {
       const incarnation = view.getFloat64(at, true);
       if (incarnation === 0 || this.dropped.has(incarnation)) continue;
+      if (asOf > lsn) this.noteCopy(incarnation, lsn, asOf);
       this.state.recoverMessage(this.state.recoveredQueue(incarnation), chunk, offset, lsn);
     }
     this.state.publishers.committed(view.getUint32(offset + 16, true), view.getFloat64(offset + 24, true));
@@ -116,11 +122,22 @@ export class GroupRecovery {
   }
 
   private readonly dequeueOne = (position: Lsn): void => {
-    this.log!.push(position);
-    this.removeOne(this.logOf, position);
+    this.log!.push(position, this.dequeueLsn);
+    this.removeOne(this.logOf, position, this.dequeueLsn);
   };
 
-  private removeOne(incarnation: Lsn, position: Lsn): void {
+  private noteCopy(incarnation: Lsn, position: Lsn, asOf: Lsn): void {
+    let copies = this.copied.get(incarnation);
+    if (copies === undefined) {
+      copies = new Map();
+      this.copied.set(incarnation, copies);
+    }
+    copies.set(position, Math.max(copies.get(position) ?? 0, asOf));
+  }
+
+  private removeOne(incarnation: Lsn, position: Lsn, lsn: Lsn): void {
+    const copies = this.copied.get(incarnation);
+    if (copies !== undefined && (copies.get(position) ?? 0) >= lsn) return;
     this.one[0] = position;
     this.state.remove(incarnation, this.one, 1);
   }
@@ -128,26 +145,31 @@ export class GroupRecovery {
 
 const pagePositions = 4096;
 
-/** A list of positions that only grows, in pages, so that growing copies nothing. */
+/** A list of positions, each with the lsn of its dequeue, that only grows; in pages, so that growing copies nothing. */
 class PositionLog {
   length = 0;
   private readonly pages: Float64Array[] = [];
 
-  push(position: Lsn): void {
-    const slot = this.length % pagePositions;
-    if (slot === 0) this.pages.push(new Float64Array(this.length === 0 ? 64 : pagePositions));
+  push(position: Lsn, lsn: Lsn): void {
+    const slot = (this.length % pagePositions) * 2;
+    if (slot === 0) this.pages.push(new Float64Array(this.length === 0 ? 128 : pagePositions * 2));
     let page = this.pages[this.pages.length - 1]!;
     if (slot === page.length) {
-      const larger = new Float64Array(Math.min(page.length * 2, pagePositions));
+      const larger = new Float64Array(Math.min(page.length * 2, pagePositions * 2));
       larger.set(page);
       this.pages[this.pages.length - 1] = larger;
       page = larger;
     }
     page[slot] = position;
+    page[slot + 1] = lsn;
     this.length++;
   }
 
   at(index: number): Lsn {
-    return this.pages[Math.floor(index / pagePositions)]![index % pagePositions]!;
+    return this.pages[Math.floor(index / pagePositions)]![(index % pagePositions) * 2]!;
+  }
+
+  lsnAt(index: number): Lsn {
+    return this.pages[Math.floor(index / pagePositions)]![(index % pagePositions) * 2 + 1]!;
   }
 }
