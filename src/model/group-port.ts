@@ -42,6 +42,8 @@ export interface SubscribeOptions {
 
 /** What a node's attachment may ask of the primary. No call answers by returning; answers come through GroupClientPort. */
 export interface GroupServicePort {
+  /** Wiring that the service has applied: what is routed with newer wiring waits, copied, until it has (see `wiringReached`). */
+  readonly wiringVersion: number;
   /**
    * The publish with the next number of this node (its boot + sequence identify it). `wiringVersion`: the wiring it was routed
    * with; the service waits until it has applied that.
@@ -74,6 +76,8 @@ export interface GroupServicePort {
 
 /** What the primary tells a node's attachment. */
 export interface GroupClientPort {
+  /** `wiringVersion` has grown. */
+  wiringReached(): void;
   /** All publishes of this node up to `sequence` are safe on every in-sync replica. Cumulative. */
   confirmed(sequence: number): void;
   /** The first `count` settlements (ack, requeue, reject) of this attachment are committed. Cumulative. */

@@ -44,7 +44,9 @@ export class GroupClient implements HolderClient, Flushable {
   port: ServiceControl | undefined;
   private readonly context: GroupClientContext;
   private readonly confirms = new ConfirmRing();
-  private readonly outbox: PublishOutbox;
+  private outbox: PublishOutbox;
+  /** What a log of this node gave back when it was deposed; becomes the outbox's beginning. */
+  private returned: PublishOutbox | undefined;
   private readonly settlements = new SettlementRing();
   private readonly requests = new Requests();
   private readonly subscriptions = new Map<number, ClusterSubscription>();
@@ -81,8 +83,10 @@ export class GroupClient implements HolderClient, Flushable {
     tag: number,
   ): void {
     const sequence = this.confirms.push(owner, tag);
-    if (this.direct !== undefined) {
-      this.direct.publish(parts, incarnations, durable, sequence, this.context.wiringVersion());
+    const { direct } = this;
+    const version = this.context.wiringVersion();
+    if (direct !== undefined && version <= direct.wiringVersion && this.outbox.allSent) {
+      direct.publish(parts, incarnations, durable, sequence, version);
     } else {
       this.outbox.append(parts, incarnations, durable, this.context.boot, sequence);
       this.touch();
@@ -206,6 +210,11 @@ export class GroupClient implements HolderClient, Flushable {
   /** The attachment is over; everything unanswered is kept. Idempotent. */
   detached(): void {
     this.current = 0;
+    if (this.returned !== undefined) {
+      this.outbox.moveTo(this.returned);
+      this.outbox = this.returned;
+      this.returned = undefined;
+    }
     if (this.tie === undefined) return;
     this.tie = undefined;
     this.port = undefined;
@@ -214,13 +223,14 @@ export class GroupClient implements HolderClient, Flushable {
   }
 
   /**
-   * A publish that the log of this node had taken and that never committed comes back: see UnconfirmedKeeper. What the outbox
-   * has already, or was confirmed, is passed over; what committed without our knowledge the next primary confirms.
+   * A publish that the log of this node had taken and that never committed comes back, before the attachment ends: see
+   * UnconfirmedKeeper. What committed without our knowledge the next primary confirms.
    */
   keepPublish(bytes: Uint8Array, view: DataView, start: number): void {
     const sequence = view.getFloat64(start + 24, true);
-    if (sequence <= this.confirms.confirmed || sequence <= this.outbox.last) return;
-    this.outbox.appendRecord(bytes, start, view.getUint32(start, true), sequence);
+    this.returned ??= new PublishOutbox(this.context.memory);
+    if (sequence <= this.confirms.confirmed || sequence <= this.returned.last) return;
+    this.returned.appendRecord(bytes, start, view.getUint32(start, true), sequence);
   }
 
   /** The group is gone for ever, with its queues: nothing is owed to anybody, what is asked of it is refused. */

@@ -12,6 +12,9 @@ export class LocalClient implements GroupClientPort {
     this.number = number;
   }
 
+  wiringReached(): void {
+    if (this.client.isCurrent(this.number)) this.client.touch();
+  }
   confirmed(sequence: number): void {
     if (this.client.isCurrent(this.number)) this.client.confirmed(sequence);
   }

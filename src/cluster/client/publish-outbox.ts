@@ -119,6 +119,21 @@ export class PublishOutbox {
       this.cursorOffset += first.view.getUint32(this.cursorOffset, true);
   }
 
+  /** Moves the records that come after the last one of `other` to its end; the rest is released. */
+  moveTo(other: PublishOutbox): void {
+    this.rewind(other.last);
+    this.send(
+      () => true,
+      (bytes, view, start, end) => {
+        for (let at = start, length = 0; at < end; at += length) {
+          length = view.getUint32(at, true);
+          other.appendRecord(bytes, at, length, view.getFloat64(at + 24, true));
+        }
+      },
+    );
+    this.release(this.last);
+  }
+
   /** Gives what is to be sent to `send`, a run of whole records at a time, while `more` says so. */
   send(more: () => boolean, send: SendRecords): void {
     while (this.cursorSegment < this.segments.length && more()) {

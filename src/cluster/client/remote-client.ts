@@ -34,6 +34,9 @@ export class RemoteClient implements GroupClientPort, Flushable {
     sendIdValue(this.link, FrameType.attached, this.group, this.attachment, 0, epoch);
   }
 
+  /** Publishes of other nodes wait at the service: they are on their way already. */
+  wiringReached(): void {}
+
   confirmed(sequence: number): void {
     this.toConfirm = sequence;
     this.touch();

@@ -8,7 +8,7 @@ import type { PublishOutbox } from './publish-outbox.js';
 import { Settlement, type SettlementRing } from './settlement-ring.js';
 
 /** What is asked of the service call by call; publishes and settlements are gathered. */
-export type ServiceControl = Omit<GroupServicePort, 'publish' | 'ack' | 'requeue' | 'reject'>;
+export type ServiceControl = Omit<GroupServicePort, 'wiringVersion' | 'publish' | 'ack' | 'requeue' | 'reject'>;
 
 export interface Tie {
   /** Every call of this attachment carries it; a newer attachment has a higher one. */
@@ -35,7 +35,11 @@ export class LocalTie implements Tie {
   }
 
   send(outbox: PublishOutbox, settlements: SettlementRing, wiringVersion: number): void {
-    outbox.send(always, (bytes, view, start, end) => publishRecords(this.port, bytes, view, start, end, wiringVersion));
+    // What the service would let wait had better wait in the outbox, which the publish gate bounds.
+    if (wiringVersion <= this.port.wiringVersion)
+      outbox.send(always, (bytes, view, start, end) =>
+        publishRecords(this.port, bytes, view, start, end, wiringVersion),
+      );
     while (settlements.sent < settlements.end) {
       const number = settlements.sent++;
       settle(this.port, settlements.kind(number), settlements.incarnation(number), settlements.position(number));

@@ -62,6 +62,10 @@ export class Attachment implements GroupServicePort {
     this.appended = appended;
   }
 
+  get wiringVersion(): Lsn {
+    return this.service.wiringVersion;
+  }
+
   // ---- publishing ----
 
   publish(

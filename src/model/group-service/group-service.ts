@@ -382,7 +382,10 @@ export class GroupService implements Flushable {
   private wiringReached(version: Lsn): void {
     if (version <= this.wiringVersion) return;
     this.wiringVersion = version;
-    for (const attachment of this.attachments.values()) attachment.waiting.release(version);
+    for (const attachment of this.attachments.values()) {
+      attachment.waiting.release(version);
+      if (attachment.state === AttachmentState.attached) attachment.client.wiringReached();
+    }
     this.touch();
   }
 
