@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BrokerNode } from '../../../src/broker-node.js';
+import { MemoryCoordinator } from '../../../src/cluster/coordinator/memory.js';
+import { TcpTransport } from '../../../src/cluster/link/tcp-transport.js';
+import { MemoryDisk } from '../../../src/store/memory-disk.js';
+import { consume, declare, makeNode, TestPublisher, TestSink } from './support.js';
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function until(what: string, condition: () => boolean, timeoutMs = 10_000): Promise<void> {
+  const end = Date.now() + timeoutMs;
+  while (!condition()) {
+    if (Date.now() > end) throw new Error(`timed out: ${what}`);
+    await sleep(10);
+  }
+}
+
+async function cluster(count: number): Promise<{ nodes: BrokerNode[]; coordinator: MemoryCoordinator; disks: MemoryDisk[] }> {
+  const coordinator = new MemoryCoordinator('test');
+  const disks = Array.from({ length: count }, () => new MemoryDisk());
+  const nodes = disks.map((disk, i) => member(coordinator, disk, i));
+  await Promise.all(nodes.map((node) => node.start()));
+  await until('complete', () => nodes.every((node) => node.report.isComplete()));
+  return { nodes, coordinator, disks };
+}
+
+function member(coordinator: MemoryCoordinator, disk: MemoryDisk, index: number): BrokerNode {
+  return makeNode(
+    { node: `n${index + 1}`, address: '127.0.0.1:0' },
+    { disk, cluster: { coordinator: coordinator.handle(), transport: new TcpTransport() } },
+  );
+}
+
+test('three nodes: any node serves any queue; the primary dies and nothing confirmed is lost; it comes back', async () => {
+  const { nodes, coordinator, disks } = await cluster(3);
+  const [n1, n2, n3] = nodes as [BrokerNode, BrokerNode, BrokerNode];
+  await declare(n2.broker, 'q');
+  const status = await n1.broker.queueStatus('/', 'q');
+  const leader = nodes.findIndex((node) => node.options.node === status.leader);
+  const survivors = nodes.filter((_, i) => i !== leader);
+  const publisher = new TestPublisher(survivors[0]!.broker);
+  for (let i = 0; i < 200; i++) publisher.publish('q', `m${i}`);
+  await publisher.confirmed();
+  const sink = new TestSink();
+  await consume(survivors[1]!.broker, 'q', sink, 50);
+  await sink.received(50);
+  for (let i = 200; i < 300; i++) publisher.publish('q', `m${i}`);
+  await nodes[leader]!.stop();
+  await publisher.confirmed();
+  sink.autoAck = true;
+  for (const { position } of [...sink.deliveries]) sink.ack(position);
+  sink.subscription!.grant(1000);
+  await sink.received(300);
+  assert.deepEqual(
+    sink.deliveries.map((delivery) => delivery.body),
+    Array.from({ length: 300 }, (_, i) => `m${i}`),
+  );
+  const back = member(coordinator, disks[leader]!, leader);
+  await back.start();
+  await until('complete again', () => survivors[0]!.report.isComplete());
+  await until('empty', () => [...survivors, back].every((node) => node.replication.replica(status.group).state.queue(n1.tables.queue('/', 'q')!.position)?.index.size === 0));
+  await Promise.all([...survivors, back].map((node) => node.stop()));
+  void n3;
+});
