@@ -6,27 +6,9 @@ import type { Broker, ConnectionId } from '../model/broker.js';
 import type { FrameWriter, ProtocolError } from './codec/index.js';
 import type { ConfirmLedger } from './confirm-ledger.js';
 import type { Counters } from './counters.js';
+import type { Input } from './input.js';
 import type { Limits } from './limits.js';
 import type { Output } from './output.js';
-
-/** Why a connection is not read; bits, since several may hold at once. */
-export const Pause = {
-  /** The broker takes no messages, and this connection publishes. */
-  gate: 1,
-  /** The client does not read. */
-  output: 2,
-  /** Frames wait for a method that waits for the broker. */
-  backlog: 4,
-  /** Too many publishes wait for their confirm. */
-  confirms: 8,
-} as const;
-export type Pause = (typeof Pause)[keyof typeof Pause];
-
-/** A content that is only half received and refers to bytes of the read buffer. */
-export interface OpenContent {
-  /** Copies what it refers to: the bytes are about to be used again. */
-  detach(): void;
-}
 
 /** What a channel needs of its connection. */
 export interface ChannelHost {
@@ -41,6 +23,7 @@ export interface ChannelHost {
   readonly logger: Logger;
   readonly limits: Limits;
   readonly counters: Counters;
+  readonly input: Input;
   readonly output: Output;
   readonly frames: FrameWriter;
   /** One flyweight for all publishes. */
@@ -52,13 +35,6 @@ export interface ChannelHost {
   /** This connection has published, so that the gate concerns it. */
   readonly publishes: boolean;
   beginsToPublish(): void;
-  pause(why: Pause): void;
-  /** Undoes `pause`; for backlog and confirms only if no other channel needs it. */
-  unpause(why: Pause): void;
-  /** The bytes being parsed, which stay as they are until all of them are parsed. */
-  readonly chunk: Uint8Array | null;
-  /** The content whose parts lie in the chunk; detached before the chunk is given up. */
-  openContent: OpenContent | null;
   /** The ledger wants to be flushed when this turn's output leaves. */
   confirmsDue(ledger: ConfirmFlush): void;
   /** Passes a frame on that a channel has queued and that belongs to its successor. */

@@ -8,7 +8,7 @@
  *   open ──error: we send channel.close──► closing ──close-ok──► closed     (closing: frames are discarded)
  */
 import { Backlog } from './backlog.js';
-import { type ChannelHost, Pause } from './channel-host.js';
+import type { ChannelHost } from './channel-host.js';
 import {
   AckView,
   ChannelClose,
@@ -24,6 +24,7 @@ import { Deliveries } from './deliveries.js';
 import { isFault, toProtocolError } from './errors.js';
 import { consumeStarted, settle } from './handlers/basic.js';
 import { handleMethod } from './handlers/handlers.js';
+import { Pause } from './input-gate.js';
 import { Publisher } from './publisher.js';
 import { Outcome } from './unacked.js';
 
@@ -97,7 +98,11 @@ export class Channel {
   await<T>(work: Promise<T>, answered: (result: T) => void, tooLate: (result: T) => void = () => {}): void {
     this.wait();
     work.then(
-      (result) => this.answer(() => answered(result), () => tooLate(result)),
+      (result) =>
+        this.answer(
+          () => answered(result),
+          () => tooLate(result),
+        ),
       (error: unknown) => this.answer(() => this.fail(error)),
     );
   }
@@ -159,7 +164,7 @@ export class Channel {
     this.draining = false;
     if (this.holdsInput && this.backlog.size * 2 < this.host.limits.backlogBytesMax) {
       this.holdsInput = false;
-      this.host.unpause(Pause.backlog);
+      this.host.input.unpause(Pause.backlog);
     }
     if (this.idle) this.host.channelIdle();
   }
@@ -172,7 +177,7 @@ export class Channel {
     this.backlog.push(type, bytes, start, end);
     if (this.holdsInput || this.backlog.size < this.host.limits.backlogBytesMax) return;
     this.holdsInput = true;
-    this.host.pause(Pause.backlog);
+    this.host.input.pause(Pause.backlog);
   }
 
   private readonly handleQueued = (type: number, bytes: Uint8Array, start: number, end: number): void => {

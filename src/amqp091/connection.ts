@@ -11,11 +11,10 @@
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
-import { type Flushable, Phase, type Turn } from '../base/turn.js';
+import type { Turn } from '../base/turn.js';
 import { MessageParts } from '../log/record.js';
 import type { Broker, ConnectionId } from '../model/broker.js';
-import type { Authenticator } from '../security/authenticator.js';
-import { type ChannelHost, type ConfirmFlush, type OpenContent, Pause } from './channel-host.js';
+import type { ChannelHost, ConfirmFlush } from './channel-host.js';
 import { ChannelTable } from './channel-table.js';
 import {
   ConnectionBlocked,
@@ -25,7 +24,6 @@ import {
   ConnectionUpdateSecretOk,
   decodeMethod,
   type FrameHandler,
-  FrameParser,
   FrameWriter,
   fitShortString,
   type Method,
@@ -35,39 +33,22 @@ import {
   ProtocolError,
   ReplyCode,
 } from './codec/index.js';
+import type { ConnectionContext, ConnectionOwner } from './connection-context.js';
 import type { ConnectionInfo } from './connection-info.js';
 import type { Counters } from './counters.js';
 import { isFault, toProtocolError } from './errors.js';
-import { hasCapability, type Product, type Tuning } from './handshake.js';
+import { hasCapability, type Tuning } from './handshake.js';
 import { Heartbeat, type HeartbeatOwner } from './heartbeat.js';
-import { InputGate } from './input-gate.js';
+import { Input, type InputOwner } from './input.js';
+import { Pause } from './input-gate.js';
 import type { Limits } from './limits.js';
 import { Opening, type OpeningHost, Step } from './opening.js';
 import { Output, type OutputOwner } from './output.js';
 
-/** What all connections of a server share. */
-export interface ConnectionContext {
-  broker: Broker;
-  turn: Turn;
-  clock: Clock;
-  logger: Logger;
-  authenticator: Authenticator;
-  limits: Limits;
-  counters: Counters;
-  product: Product;
-}
-
-/** Told by a connection about its life. */
-export interface ConnectionOwner {
-  /** The handshake is over. */
-  opened(connection: Connection): void;
-  closed(connection: Connection): void;
-}
-
 const State = { opening: 'opening', running: 'running', closing: 'closing', closed: 'closed' } as const;
 type State = (typeof State)[keyof typeof State];
 
-export class Connection implements ChannelHost, FrameHandler, OutputOwner, OpeningHost, HeartbeatOwner, Flushable {
+export class Connection implements ChannelHost, FrameHandler, InputOwner, OutputOwner, OpeningHost, HeartbeatOwner {
   readonly id: ConnectionId;
   readonly name: string;
   readonly broker: Broker;
@@ -76,19 +57,15 @@ export class Connection implements ChannelHost, FrameHandler, OutputOwner, Openi
   readonly logger: Logger;
   readonly limits: Limits;
   readonly counters: Counters;
+  readonly input: Input;
   readonly output: Output;
   readonly frames: FrameWriter;
   readonly parts: MessageParts = new MessageParts();
   partialBytes = 0;
-  openContent: OpenContent | null = null;
-  chunk: Uint8Array | null = null;
   /** It has published, so that the broker's gate concerns it. */
   publishes = false;
-  bytesIn = 0;
   private readonly socket: Socket;
   private readonly owner: ConnectionOwner;
-  private readonly parser: FrameParser = new FrameParser(this, true);
-  private readonly input: InputGate = new InputGate();
   private readonly opening: Opening;
   private readonly connectedAt: number;
   private state: State = State.opening;
@@ -96,7 +73,6 @@ export class Connection implements ChannelHost, FrameHandler, OutputOwner, Openi
   private heart: Heartbeat | null = null;
   private deadline: Timer;
   private ledgersDue: ConfirmFlush[] = [];
-  private resuming = false;
   /** connection.close has come while channels still wait for the broker. */
   private closeRequested = false;
   private toldBlocked = false;
@@ -115,6 +91,7 @@ export class Connection implements ChannelHost, FrameHandler, OutputOwner, Openi
     this.counters = context.counters;
     this.logger = context.logger.child({ connection: this.name });
     this.connectedAt = context.clock.wall();
+    this.input = new Input(socket, context.turn, context.counters, this, this);
     this.output = new Output(socket, context.turn, context.counters, context.limits, this);
     this.frames = new FrameWriter(this.output.writer);
     this.channels = new ChannelTable(this, context.limits.channelMax);
@@ -127,7 +104,6 @@ export class Connection implements ChannelHost, FrameHandler, OutputOwner, Openi
     });
     const { handshakeTimeoutMs } = context.limits;
     this.deadline = context.clock.after(handshakeTimeoutMs, () => this.drop('the handshake took too long'));
-    socket.on('data', (bytes) => this.received(bytes));
     socket.on('error', (error) => this.logger.debug('socket error', { error: String(error) }));
     socket.on('close', () => this.ended());
   }
@@ -160,8 +136,12 @@ export class Connection implements ChannelHost, FrameHandler, OutputOwner, Openi
 
   /** Ends the connection with connection.close 320, as when the broker stops; bounded by the close timeout. */
   closeByServer(reason: string): void {
-    if (this.state === State.opening) this.drop(reason);
-    else this.fail(new ProtocolError(ReplyCode.connectionForced, `broker forced connection closure with reason '${reason}'`));
+    if (this.state === State.opening) {
+      this.drop(reason);
+      return;
+    }
+    const text = `broker forced connection closure with reason '${reason}'`;
+    this.closeWith(new ProtocolError(ReplyCode.connectionForced, text));
   }
 
   /** Ends the connection at once. */
@@ -173,9 +153,9 @@ export class Connection implements ChannelHost, FrameHandler, OutputOwner, Openi
   gateChanged(reason: string): void {
     if (this.state !== State.running || !this.publishes) return;
     const shut = reason !== '';
-    if (shut !== this.input.has(Pause.gate)) {
-      if (shut) this.pause(Pause.gate);
-      else this.unpause(Pause.gate);
+    if (shut !== this.input.isPausedBy(Pause.gate)) {
+      if (shut) this.input.pause(Pause.gate);
+      else this.input.unpause(Pause.gate);
     }
     if (shut === this.toldBlocked || !hasCapability(this.opening.clientProperties, 'connection.blocked')) return;
     this.toldBlocked = shut;
@@ -225,15 +205,15 @@ export class Connection implements ChannelHost, FrameHandler, OutputOwner, Openi
   }
 
   pauseParser(): void {
-    this.parser.pause();
+    this.input.parser.pause();
   }
 
   resumeParser(): void {
-    this.feed(() => this.parser.resume());
+    this.input.resumeParser();
   }
 
   tuned(tuning: Tuning): void {
-    this.parser.frameMax = tuning.frameMax;
+    this.input.parser.frameMax = tuning.frameMax;
     this.frames.frameMax = tuning.frameMax;
     this.channels = new ChannelTable(this, tuning.channelMax);
     if (tuning.heartbeatSeconds > 0) this.heart = new Heartbeat(this.clock, tuning.heartbeatSeconds * 1000, this);
@@ -261,39 +241,13 @@ export class Connection implements ChannelHost, FrameHandler, OutputOwner, Openi
   }
 
   get holdsBacklogs(): boolean {
-    if (this.output.overfull) this.pause(Pause.output);
+    this.pauseIfOverfull();
     return this.input.holdsBacklogs;
   }
 
   beginsToPublish(): void {
     this.publishes = true;
     if (this.broker.gate.closed !== '') this.gateChanged(this.broker.gate.closed);
-  }
-
-  pause(why: Pause): void {
-    if (this.input.open) {
-      this.parser.pause();
-      this.socket.pause();
-    }
-    this.input.pause(why);
-  }
-
-  unpause(why: Pause): void {
-    this.input.unpause(why);
-    // In a turn of its own: whoever calls is in the middle of something.
-    if (this.resuming) return;
-    this.resuming = true;
-    this.turn.add(Phase.log, this);
-  }
-
-  /** Goes on with the input, if nothing stands against it any more. */
-  flush(): void {
-    this.resuming = false;
-    if (this.state === State.closed) return;
-    this.channels.forEach((channel) => channel.drain());
-    if (!this.input.open) return;
-    this.resumeParser();
-    if (this.input.open) this.socket.resume();
   }
 
   confirmsDue(ledger: ConfirmFlush): void {
@@ -321,18 +275,28 @@ export class Connection implements ChannelHost, FrameHandler, OutputOwner, Openi
     if (this.released) this.broker.connectionClosed(this.id);
   }
 
-  /** Ends the connection with connection.close: its channels at once, the socket when the client has answered. */
+  /** Ends the connection with what `error` means to the client; see `closeWith`. */
   fail(error: unknown): void {
     if (this.state === State.closing || this.state === State.closed) return;
     const known = toProtocolError(error);
     if (isFault(error)) this.logger.error('connection failed', { error: String(error) });
-    else this.logger.warn('connection closed with an error', { error: known.replyText, method: methodName(known.methodId) });
+    else
+      this.logger.warn('connection closed with an error', {
+        error: known.replyText,
+        method: methodName(known.methodId),
+      });
     this.counters.connectionErrors++;
-    this.beginClosing();
-    this.send(new ConnectionClose(known.code, known.replyText, known.methodId >>> 16, known.methodId & 0xffff));
-    this.output.flush();
-    // Without a parser no answer can be read: all that is left is to wait until the client hangs up.
-    if (this.parser.stopped) this.socket.end();
+    this.closeWith(known);
+  }
+
+  // InputOwner
+
+  drainChannels(): void {
+    this.channels.forEach((channel) => channel.drain());
+  }
+
+  handledInput(): void {
+    this.pauseIfOverfull();
   }
 
   // OutputOwner
@@ -347,13 +311,17 @@ export class Connection implements ChannelHost, FrameHandler, OutputOwner, Openi
   relieved(): void {
     if (this.state === State.closed) return;
     this.channels.forEach((channel) => channel.deliveries.credit.resume());
-    if (this.input.has(Pause.output)) this.unpause(Pause.output);
+    if (this.input.isPausedBy(Pause.output)) this.input.unpause(Pause.output);
   }
 
   // HeartbeatOwner
 
+  get bytesIn(): number {
+    return this.input.bytes;
+  }
+
   get isPaused(): boolean {
-    return !this.input.open;
+    return this.input.paused;
   }
 
   wroteSomething(): boolean {
@@ -364,7 +332,7 @@ export class Connection implements ChannelHost, FrameHandler, OutputOwner, Openi
   }
 
   sendHeartbeat(): void {
-    this.parser.shrink();
+    this.input.parser.shrink();
     this.frames.heartbeat();
     this.output.touch();
   }
@@ -377,25 +345,12 @@ export class Connection implements ChannelHost, FrameHandler, OutputOwner, Openi
 
   private get stateName(): string {
     if (this.state === State.opening) return this.opening.step;
-    return this.state === State.running && this.input.has(Pause.gate) ? 'blocked' : this.state;
+    return this.state === State.running && this.input.isPausedBy(Pause.gate) ? 'blocked' : this.state;
   }
 
-  private received(bytes: Uint8Array): void {
-    this.bytesIn += bytes.length;
-    this.counters.bytesIn += bytes.length;
-    this.chunk = bytes;
-    this.feed(() => this.parser.feed(bytes));
-    this.openContent?.detach();
-    this.chunk = null;
-    if (this.output.overfull && !this.input.has(Pause.output)) this.pause(Pause.output);
-  }
-
-  private feed(parse: () => void): void {
-    try {
-      parse();
-    } catch (error) {
-      this.fail(error);
-    }
+  /** A client that does not read what it asked for is not read either. */
+  private pauseIfOverfull(): void {
+    if (this.output.overfull && !this.input.isPausedBy(Pause.output)) this.input.pause(Pause.output);
   }
 
   private connectionMethod(bytes: Uint8Array, start: number, end: number): void {
@@ -407,7 +362,8 @@ export class Connection implements ChannelHost, FrameHandler, OutputOwner, Openi
     if (method.id === MethodId.connectionClose) this.closeByClient();
     else if (this.state === State.opening) this.opening.method(method);
     else if (method.id === MethodId.connectionUpdateSecret) this.send(new ConnectionUpdateSecretOk());
-    else throw new ProtocolError(ReplyCode.commandInvalid, `${methodName(method.id)} is not due on channel 0`, method.id);
+    else
+      throw new ProtocolError(ReplyCode.commandInvalid, `${methodName(method.id)} is not due on channel 0`, method.id);
   }
 
   /** Frames of channels count only while running. */
@@ -439,20 +395,28 @@ export class Connection implements ChannelHost, FrameHandler, OutputOwner, Openi
     this.hangUp();
   }
 
+  /** connection.close: the channels end at once, the socket when the client has answered. */
+  private closeWith(error: ProtocolError): void {
+    if (this.state === State.closing || this.state === State.closed) return;
+    this.beginClosing();
+    this.send(new ConnectionClose(error.code, error.replyText, error.methodId >>> 16, error.methodId & 0xffff));
+    this.output.flush();
+    // Without a parser no answer can be read: all that is left is to wait until the client hangs up.
+    if (this.input.parser.stopped) this.socket.end();
+  }
+
   private beginClosing(): void {
     this.state = State.closing;
     this.closeRequested = false;
     this.releaseBroker();
     this.armDeadline();
-    // Whatever paused the input, the answer to the close must be seen.
-    this.resumeParser();
-    this.socket.resume();
+    this.input.unpauseForGood();
   }
 
   /** Writes what is left and ends the socket; a client that does not hang up is cut off. */
   private hangUp(): void {
     this.output.flush();
-    this.parser.stop();
+    this.input.parser.stop();
     this.socket.end();
     this.armDeadline();
   }
@@ -466,7 +430,7 @@ export class Connection implements ChannelHost, FrameHandler, OutputOwner, Openi
     this.state = State.closed;
     this.deadline.cancel();
     this.heart?.stop();
-    this.parser.stop();
+    this.input.parser.stop();
     this.releaseBroker();
     this.owner.closed(this);
   }

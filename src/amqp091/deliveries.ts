@@ -25,7 +25,7 @@ export class Deliveries implements DeliverySink {
   private readonly host: ChannelHost;
   private readonly channel: number;
   private readonly start: ConsumerStarter;
-  private readonly unacked: Unacked = new Unacked();
+  private unacked: Unacked = new Unacked();
   /** Ended consumers of which the client still holds messages. */
   private readonly retired: Set<Consumer> = new Set();
   private nextTag = 1;
@@ -122,7 +122,7 @@ export class Deliveries implements DeliverySink {
     return true;
   }
 
-  /** The channel ends: the broker requeues whatever its client holds. */
+  /** The channel ends: the broker requeues whatever its client holds, which it may ask for meanwhile (`forEachHeld`). */
   close(): void {
     if (this.closed) return;
     this.closed = true;
@@ -135,6 +135,7 @@ export class Deliveries implements DeliverySink {
     this.consumers.clear();
     this.retired.clear();
     this.host.broker.forgetSink(this);
+    this.unacked = new Unacked();
   }
 
   /** basic.cancel from our side, to clients that know it (capability consumer_cancel_notify). */

@@ -69,7 +69,8 @@ export function negotiate(tuneOk: ConnectionTuneOk, limits: Limits): Tuning {
 function settled(name: string, wanted: number, offered: number, least: number): number {
   if (wanted === 0) return offered;
   if (wanted < least) throw refused(name, wanted, `lower than the minimum allowed value (${least})`);
-  if (offered !== 0 && wanted > offered) throw refused(name, wanted, `higher than the maximum allowed value (${offered})`);
+  if (offered !== 0 && wanted > offered)
+    throw refused(name, wanted, `higher than the maximum allowed value (${offered})`);
   return wanted;
 }
 

@@ -1,5 +1,17 @@
+/** Why a connection is not read; bits, since several may hold at once. */
+export const Pause = {
+  /** The broker takes no messages, and this connection publishes. */
+  gate: 1,
+  /** The client does not read. */
+  output: 2,
+  /** Frames wait for a method that waits for the broker. */
+  backlog: 4,
+  /** Too many publishes wait for their confirm. */
+  confirms: 8,
+} as const;
+export type Pause = (typeof Pause)[keyof typeof Pause];
+
 /** Whether a connection's input is processed: several may want it to stop, for different reasons, at once. */
-import { Pause } from './channel-host.js';
 
 export class InputGate {
   private reasons = 0;

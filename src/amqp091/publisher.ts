@@ -9,10 +9,11 @@
  */
 import type { PublishOwner, Route } from '../model/broker.js';
 import { sameBytes } from '../wire/bytes.js';
-import type { ChannelHost, ConfirmFlush, OpenContent } from './channel-host.js';
-import { Pause } from './channel-host.js';
+import type { ChannelHost, ConfirmFlush } from './channel-host.js';
 import { ContentHeader, MethodId, ProtocolError, PublishView, ReplyCode } from './codec/index.js';
 import { ConfirmLedger } from './confirm-ledger.js';
+import type { OpenContent } from './input.js';
+import { Pause } from './input-gate.js';
 
 /** What frame must come next. */
 const Expect = { method: 0, header: 1, body: 2 } as const;
@@ -105,7 +106,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
   }
 
   detach(): void {
-    if (this.host.openContent === this) this.host.openContent = null;
+    if (this.host.input.openContent === this) this.host.input.openContent = null;
     if (this.expecting === Expect.method) return;
     const { method, header } = this;
     const withHeader = this.expecting === Expect.body;
@@ -124,7 +125,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
   /** Forgets a content that is half received. */
   abandon(): void {
     this.expecting = Expect.method;
-    if (this.host.openContent === this) this.host.openContent = null;
+    if (this.host.input.openContent === this) this.host.input.openContent = null;
     this.dropGathered();
   }
 
@@ -152,20 +153,20 @@ export class Publisher implements OpenContent, ConfirmFlush {
 
   /** The views now refer to `bytes`. They may go on doing so only while that is the chunk just read. */
   private attach(bytes: Uint8Array): void {
-    const { host } = this;
-    if (bytes !== host.chunk) {
+    const { input } = this.host;
+    if (bytes !== input.chunk) {
       this.detach();
       return;
     }
-    if (host.openContent !== null && host.openContent !== this) host.openContent.detach();
-    host.openContent = this;
+    if (input.openContent !== null && input.openContent !== this) input.openContent.detach();
+    input.openContent = this;
   }
 
   /** The content is complete; its body, if any, begins at `bodyStart` of `bodyBytes`. */
   private finish(bodyBytes: Uint8Array, bodyStart: number): void {
     const { host, method, header } = this;
     this.expecting = Expect.method;
-    host.openContent = null;
+    host.input.openContent = null;
     if (!host.publishes) host.beginsToPublish();
     try {
       this.publish(method, header, bodyBytes, bodyStart);
@@ -287,13 +288,13 @@ export class Publisher implements OpenContent, ConfirmFlush {
   private holdInput(): void {
     if (this.holdsInput) return;
     this.holdsInput = true;
-    this.host.pause(Pause.confirms);
+    this.host.input.pause(Pause.confirms);
   }
 
   private releaseInput(): void {
     if (!this.holdsInput) return;
     this.holdsInput = false;
-    this.host.unpause(Pause.confirms);
+    this.host.input.unpause(Pause.confirms);
   }
 
   /** @param came the kind of frame that came (§4.2.6: method, header, bodies, and nothing in between). */

@@ -15,7 +15,8 @@
  * One `Turn` must serve the broker and all its servers: deliveries and confirms of a turn leave in its output phase.
  */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { Connection, type ConnectionContext, type ConnectionOwner } from './connection.js';
+import { Connection } from './connection.js';
+import type { ConnectionContext, ConnectionOwner } from './connection-context.js';
 import type { ConnectionInfo } from './connection-info.js';
 import { Counters } from './counters.js';
 import { defaultLimits, type Limits } from './limits.js';

@@ -78,7 +78,14 @@ export class FakeBroker implements Broker, Wiring {
       ['amq.headers', 'headers'],
     ] as const) {
       this.exchanges.set(name, {
-        vhost: '/', name, type, passive: false, durable: true, autoDelete: false, internal: false, arguments: {},
+        vhost: '/',
+        name,
+        type,
+        passive: false,
+        durable: true,
+        autoDelete: false,
+        internal: false,
+        arguments: {},
       });
     }
   }
@@ -92,6 +99,7 @@ export class FakeBroker implements Broker, Wiring {
   async declareExchange(declaration: ExchangeDeclaration): Promise<void> {
     await this.pause;
     const { name, type } = declaration;
+    refuseDefault(name);
     const old = this.exchanges.get(name);
     if (declaration.passive) {
       if (!old) throw noExchange(name);
@@ -103,12 +111,14 @@ export class FakeBroker implements Broker, Wiring {
         `inequivalent arg 'type' for exchange '${name}' in vhost '/': received '${type}' but current is '${old.type}'`,
       );
     }
+    if (!old) refuseReserved('exchange', name);
     if (!old) this.exchanges.set(name, declaration);
     this.routingVersion++;
   }
 
   async deleteExchange(_vhost: string, name: string, options: { ifUnused: boolean }): Promise<void> {
     await this.pause;
+    refuseDefault(name);
     const used = this.bindings.some((binding) => binding.source === name);
     if (options.ifUnused && used) {
       throw new RefusedError(Refusal.preconditionFailed, `exchange '${name}' in vhost '/' in use`);
@@ -133,6 +143,7 @@ export class FakeBroker implements Broker, Wiring {
       return old.info();
     }
     if (declaration.passive) throw noQueue(name);
+    refuseReserved('queue', declaration.name);
     const queue = new FakeQueue({ ...declaration, name }, this.turn);
     this.queues.set(name, queue);
     this.routingVersion++;
@@ -159,8 +170,10 @@ export class FakeBroker implements Broker, Wiring {
 
   async bind(binding: Binding): Promise<void> {
     await this.pause;
+    refuseDefault(binding.source);
     if (!this.exchanges.has(binding.source)) throw noExchange(binding.source);
-    if (binding.destinationKind === 'queue' && !this.queues.has(binding.destination)) throw noQueue(binding.destination);
+    if (binding.destinationKind === 'queue' && !this.queues.has(binding.destination))
+      throw noQueue(binding.destination);
     this.bindings.push(binding);
     this.routingVersion++;
   }
@@ -274,8 +287,17 @@ export class FakeBroker implements Broker, Wiring {
     if (!queue) return Promise.reject(noQueue(name));
     const { vhost, durable, exclusive, autoDelete, arguments: args } = queue.declaration;
     return Promise.resolve({
-      ...queue.info(), vhost, durable, exclusive, autoDelete, arguments: args,
-      unacknowledged: queue.held.size, group: 1, leader: this.node, members: [this.node], online: [this.node],
+      ...queue.info(),
+      vhost,
+      durable,
+      exclusive,
+      autoDelete,
+      arguments: args,
+      unacknowledged: queue.held.size,
+      group: 1,
+      leader: this.node,
+      members: [this.node],
+      online: [this.node],
     });
   }
 
@@ -335,4 +357,13 @@ function noQueue(name: string): RefusedError {
 
 function noExchange(name: string): RefusedError {
   return new RefusedError(Refusal.notFound, `no exchange '${name}' in vhost '/'`);
+}
+
+function refuseDefault(exchange: string): void {
+  if (exchange === '') throw new RefusedError(Refusal.accessRefused, 'operation not permitted on the default exchange');
+}
+
+function refuseReserved(kind: string, name: string): void {
+  if (!name.startsWith('amq.')) return;
+  throw new RefusedError(Refusal.accessRefused, `${kind} name '${name}' contains reserved prefix 'amq.*'`);
 }

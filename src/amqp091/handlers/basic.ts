@@ -22,7 +22,7 @@ import {
 import { Consumer } from '../consumer.js';
 import type { Deliveries } from '../deliveries.js';
 import { Outcome } from '../unacked.js';
-import { queueName } from './names.js';
+import { queueName } from './queue-name.js';
 
 const tagBytes = 16;
 
@@ -45,7 +45,8 @@ export function consume(channel: Channel, method: BasicConsume): void {
   const { host, deliveries } = channel;
   const queue = queueName(channel, method.queue);
   const tag = method.consumerTag || `amq.ctag-${randomBytes(tagBytes).toString('base64url')}`;
-  if (deliveries.consumers.has(tag)) throw new RefusedError(Refusal.notAllowed, `attempt to reuse consumer tag '${tag}'`);
+  if (deliveries.consumers.has(tag))
+    throw new RefusedError(Refusal.notAllowed, `attempt to reuse consumer tag '${tag}'`);
   if (deliveries.consumers.size >= host.limits.consumersMax) {
     const text = `reached maximum (${host.limits.consumersMax}) of consumers per channel`;
     throw new RefusedError(Refusal.notAllowed, text);

@@ -1,5 +1,5 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
-import type { Binding, QueueDeclaration } from '../../model/broker.js';
+import type { Binding } from '../../model/broker.js';
 import type { Channel } from '../channel.js';
 import {
   type QueueBind,
@@ -13,15 +13,14 @@ import {
   type QueueUnbind,
   QueueUnbindOk,
 } from '../codec/index.js';
-import { declareReserved, isReserved, queueName, refuseDefaultExchange } from './names.js';
+import { queueName } from './queue-name.js';
 
 export function declare(channel: Channel, method: QueueDeclare): void {
   const { id, vhost, broker } = channel.host;
-  const { wiring } = broker;
   if (method.passive && method.queue === '') {
     throw new RefusedError(Refusal.notFound, `no queue '' in vhost '${vhost}'`);
   }
-  const declaration: QueueDeclaration = {
+  const work = broker.wiring.declareQueue({
     vhost,
     name: method.queue,
     passive: method.passive,
@@ -30,16 +29,7 @@ export function declare(channel: Channel, method: QueueDeclare): void {
     autoDelete: method.autoDelete,
     arguments: method.arguments,
     connection: id,
-  };
-  const work =
-    method.passive || !isReserved(method.queue)
-      ? wiring.declareQueue(declaration)
-      : declareReserved(
-          'queue',
-          method.queue,
-          () => wiring.declareQueue({ ...declaration, passive: true }),
-          () => wiring.declareQueue(declaration),
-        );
+  });
   channel.await(work, (info) => {
     channel.lastQueue = info.name;
     channel.reply(new QueueDeclareOk(info.name, info.messages, info.consumers), method.noWait);
@@ -72,7 +62,6 @@ export function remove(channel: Channel, method: QueueDelete): void {
 /** Without queue and routing key, the queue last declared is bound by its own name (§1.7.2.3). */
 function binding(channel: Channel, method: QueueBind | QueueUnbind): Binding {
   const destination = queueName(channel, method.queue);
-  refuseDefaultExchange(method.exchange);
   return {
     vhost: channel.host.vhost,
     source: method.exchange,

@@ -30,7 +30,11 @@ describe('ConfirmLedger', () => {
     const ledger = new ConfirmLedger(() => {});
     for (let i = 0; i < 5; i++) ledger.opened(1);
     for (const tag of [1, 4, 3]) ledger.completed(tag);
-    assert.deepEqual(flushed(ledger), [[1, false], [4, false], [3, false]]);
+    assert.deepEqual(flushed(ledger), [
+      [1, false],
+      [4, false],
+      [3, false],
+    ]);
     ledger.completed(2);
     assert.deepEqual(flushed(ledger), [[4, true]]);
   });

@@ -64,7 +64,12 @@ describe('Unacked', () => {
   });
 
   it('agrees with a plain list, whatever is settled in whatever order', () => {
-    const step = fc.record({ push: fc.boolean(), gap: fc.integer({ min: 1, max: 3 }), pick: fc.nat(), multiple: fc.boolean() });
+    const step = fc.record({
+      push: fc.boolean(),
+      gap: fc.integer({ min: 1, max: 3 }),
+      pick: fc.nat(),
+      multiple: fc.boolean(),
+    });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 500 }), (steps) => {
         const unacked = new Unacked();

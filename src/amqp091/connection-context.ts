@@ -1,0 +1,28 @@
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import type { Turn } from '../base/turn.js';
+import type { Broker } from '../model/broker.js';
+import type { Authenticator } from '../security/authenticator.js';
+import type { Connection } from './connection.js';
+import type { Counters } from './counters.js';
+import type { Product } from './handshake.js';
+import type { Limits } from './limits.js';
+
+/** What all connections of a server share. */
+export interface ConnectionContext {
+  broker: Broker;
+  turn: Turn;
+  clock: Clock;
+  logger: Logger;
+  authenticator: Authenticator;
+  limits: Limits;
+  counters: Counters;
+  product: Product;
+}
+
+/** Told by a connection about its life. */
+export interface ConnectionOwner {
+  /** The handshake is over. */
+  opened(connection: Connection): void;
+  closed(connection: Connection): void;
+}

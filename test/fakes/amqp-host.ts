@@ -1,0 +1,64 @@
+import type { Clock } from '../../src/base/clock.js';
+import { silentLogger } from '../../src/base/logger.js';
+import { Turn } from '../../src/base/turn.js';
+import type { Limits } from '../../src/amqp091/limits.js';
+import { type Amqp091Server, createAmqp091Server } from '../../src/amqp091/server.js';
+import { StaticAuthenticator } from '../../src/security/authenticator.js';
+import { FakeBroker } from './fake-broker.js';
+
+const systemClock: Clock = {
+  now: () => performance.now(),
+  wall: () => Date.now(),
+  after(delayMs, run) {
+    const timer = setTimeout(run, delayMs);
+    return { cancel: () => clearTimeout(timer) };
+  },
+  every(periodMs, run) {
+    const timer = setInterval(run, periodMs);
+    return { cancel: () => clearInterval(timer) };
+  },
+};
+
+/** An AMQP 0-9-1 server on a free port, on top of the fake broker. */
+export class AmqpHost implements AsyncDisposable {
+  readonly broker: FakeBroker;
+  readonly server: Amqp091Server;
+  readonly port: number;
+
+  private constructor(broker: FakeBroker, server: Amqp091Server, port: number) {
+    this.broker = broker;
+    this.server = server;
+    this.port = port;
+  }
+
+  static async start(limits: Partial<Limits> = {}, clock: Clock = systemClock): Promise<AmqpHost> {
+    const turn = new Turn(setImmediate);
+    const broker = new FakeBroker(turn);
+    const server = createAmqp091Server({
+      broker,
+      turn,
+      clock,
+      logger: silentLogger,
+      authenticator: new StaticAuthenticator(),
+      limits,
+      product: { version: '0.0.0', clusterName: 'test' },
+      boot: 1,
+    });
+    const { port } = await server.listen('127.0.0.1', 0);
+    return new AmqpHost(broker, server, port);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.server.destroy();
+    while (this.server.connectionCount > 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Waits until `condition` holds; fails after a while. */
+export async function eventually(condition: () => boolean, what = 'the condition'): Promise<void> {
+  const deadline = performance.now() + 3000;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`${what} did not come true`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
