@@ -58,8 +58,18 @@ export class SimCoordinator {
     return this.entries.get(key);
   }
 
+  /** All entries of now whose keys begin with `prefix`. */
+  peekAll(prefix: string): Entry[] {
+    return this.matching(prefix);
+  }
+
   cut(host: string): void {
     this.cutOff.add(host);
+  }
+
+  uncut(host: string): void {
+    this.cutOff.delete(host);
+    for (const watcher of this.watchers) this.report(watcher);
   }
 
   heal(): void {

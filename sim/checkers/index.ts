@@ -1,0 +1,38 @@
+import type { SimWorld } from '../world.js';
+import type { Checker } from './checker.js';
+import { ConfirmedNotLost } from './confirmed-not-lost.js';
+import { DeposedIsSilent } from './deposed-is-silent.js';
+import { InSyncFull } from './in-sync-full.js';
+import { NoDuplicateWithoutFailure } from './no-duplicate-without-failure.js';
+import { NoUnflaggedDuplicate } from './no-unflagged-duplicate.js';
+import { NothingLeft } from './nothing-left.js';
+import { OneHolder } from './one-holder.js';
+import { OnePrimaryPerEpoch } from './one-primary-per-epoch.js';
+import { PublishOrder } from './publish-order.js';
+import { ReplicasEqual } from './replicas-equal.js';
+import { RequeuePlace } from './requeue-place.js';
+import { RightQueue } from './right-queue.js';
+import { SettledNeverBack } from './settled-never-back.js';
+import { WiringEqual } from './wiring-equal.js';
+
+/** Every checker, listening to the world's history. (That nothing hangs or throws is judged by the run itself.) */
+export function allCheckers(world: SimWorld): Checker[] {
+  const checkers = [
+    new NoUnflaggedDuplicate(world),
+    new NoDuplicateWithoutFailure(world),
+    new OneHolder(world),
+    new PublishOrder(world),
+    new RequeuePlace(world),
+    new RightQueue(world),
+    new DeposedIsSilent(world),
+    new SettledNeverBack(world),
+    new OnePrimaryPerEpoch(world),
+    new InSyncFull(world),
+    new ReplicasEqual(world),
+    new WiringEqual(world),
+    new NothingLeft(world),
+    new ConfirmedNotLost(world),
+  ];
+  for (const checker of checkers) world.history.listen(checker);
+  return checkers;
+}

@@ -1,0 +1,27 @@
+/**
+ * A message that comes again says so.
+ *
+ * A message in a queue is known by its position for ever; so one position of a queue's life may be delivered without the
+ * redelivered flag once at most, whatever fails. And a message that its publisher sent once has one position only: if it were
+ * in the queue twice, both deliveries would be unflagged. What a publisher itself sent again no broker can flag; those are
+ * judged by position alone.
+ */
+import type { Delivery } from '../history.js';
+import { Checker } from './checker.js';
+
+export class NoUnflaggedDuplicate extends Checker {
+  readonly name = 'no-unflagged-duplicate';
+
+  override delivered(delivery: Delivery): void {
+    const { copy, position, redelivered } = delivery.facts;
+    const sentOnce = copy.message.sends.length === 1;
+    for (const other of copy.deliveries) {
+      if (other === delivery) continue;
+      if (other.position !== position) {
+        if (sentOnce) this.fail(`sent once, in the queue twice: ${delivery}, before ${other}`);
+        continue;
+      }
+      if (!redelivered) this.fail(`not flagged: ${delivery}, before ${other}`);
+    }
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * A message is held by one client at a time: what a client of a live node holds is not given to another.
+ *
+ * A node that was in trouble itself since the delivery (frozen, cut off, slow, its heartbeats late) may have lost its lease, and
+ * then its clients' messages are given again, flagged. The failure of other nodes is no excuse: a new primary must first hear
+ * what the live nodes' clients hold.
+ */
+import type { Delivery } from '../history.js';
+import { Checker } from './checker.js';
+
+export class OneHolder extends Checker {
+  readonly name = 'one-holder';
+
+  override delivered(delivery: Delivery): void {
+    for (const other of delivery.copy.deliveries) {
+      if (other === delivery || other.position !== delivery.position || other.facts.noAck) continue;
+      if (other.state !== 'held' || this.world.inTroubleSince(other.facts.node, other.facts.at)) continue;
+      this.fail(`${delivery}, though still held: ${other}`);
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * What was acked and settled never comes back.
+ *
+ * A client does not hear that its ack is safe, so this looks at the primary: once the committed state of the group's primary
+ * (the node that the coordinator names, acting in the recorded epoch) has no longer a message that a client acked, its dequeue
+ * was committed on every in-sync replica. From then on nobody may be given it again, whatever fails.
+ *
+ * Of messages that are not durable, the dequeue may be lost with the last intact replica, but then so is the message.
+ */
+import { type GroupRecord, MapKey } from '../../src/cluster/map.js';
+import type { Delivery } from '../history.js';
+import { Checker } from './checker.js';
+
+interface Pending {
+  delivery: Delivery;
+  incarnation: number;
+}
+
+export class SettledNeverBack extends Checker {
+  readonly name = 'settled-never-back';
+  private pending: Pending[] = [];
+  private readonly settledPositions = new Map<string, number>();
+
+  override delivered(delivery: Delivery): void {
+    const settledAt = this.settledPositions.get(this.key(delivery));
+    if (settledAt !== undefined)
+      this.fail(
+        `settled at ${settledAt.toFixed(2)} ms and back: ${delivery}; before: ${delivery.copy.deliveries.map(String).join('; ')}`,
+      );
+  }
+
+  override settled(delivery: Delivery): void {
+    if (delivery.state !== 'acked' && delivery.state !== 'rejected') return;
+    const { queue } = delivery.copy;
+    if (queue.exclusive || queue.autoDelete) return;
+    const probe = this.world.node(delivery.facts.node).process?.probe;
+    const incarnation = probe?.incarnationOf('/', queue.name) ?? 0;
+    if (incarnation > 0) this.pending.push({ delivery, incarnation });
+  }
+
+  override poll(): void {
+    const { loop } = this.world;
+    this.pending = this.pending.filter(({ delivery, incarnation }) => {
+      const gone = this.isGone(delivery, incarnation);
+      if (gone) this.settledPositions.set(this.key(delivery), loop.now);
+      return !gone;
+    });
+  }
+
+  private key(delivery: Delivery): string {
+    const { queue } = delivery.copy;
+    return `${queue.name} ${queue.life} ${delivery.position}`;
+  }
+
+  private isGone(delivery: Delivery, incarnation: number): boolean {
+    const { group, position } = delivery.facts;
+    const entry = this.world.coordinator.peek(MapKey.group(group));
+    if (entry === undefined) return false;
+    const record = JSON.parse(entry.value) as GroupRecord;
+    const node = this.world.nodes.find((candidate) => candidate.name === record.primary.node);
+    const probe = node?.process?.probe;
+    if (node === undefined || !node.alive || probe === undefined || probe.boot !== record.primary.boot) return false;
+    const state = probe.groups().find((candidate) => candidate.group === group);
+    if (state?.role !== 'primary' || state.epoch !== record.epoch) return false;
+    return !probe.has(group, incarnation, position);
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * All nodes have the same wiring at rest, and it holds what was declared: every queue whose declaration was confirmed and whose
+ * deletion nobody asked for, and no queue that lived with a client that is gone.
+ */
+import { Checker } from './checker.js';
+
+export class WiringEqual extends Checker {
+  readonly name = 'wiring-equal';
+
+  override atRest(): string {
+    const [first, ...others] = this.world.nodes;
+    const wiring = first!.process?.probe.wiring() ?? [];
+    for (const node of others) {
+      const theirs = node.process?.probe.wiring() ?? [];
+      const missing = wiring.find((line) => !theirs.includes(line));
+      if (missing !== undefined) return `${node.name} does not have, as ${first!.name} has: ${missing}`;
+      const extra = theirs.find((line) => !wiring.includes(line));
+      if (extra !== undefined) return `${first!.name} does not have, as ${node.name} has: ${extra}`;
+    }
+    return '';
+  }
+
+  override atEnd(): void {
+    const probe = this.world.nodes[0]!.process!.probe;
+    for (const lives of this.world.history.queues.values()) {
+      const queue = lives.at(-1)!;
+      const exists = probe.incarnationOf('/', queue.name) > 0;
+      if (exists && (queue.exclusive || queue.autoDelete)) this.fail(`${queue.name} outlives its client`);
+      if (!exists && queue.declaredAt >= 0 && queue.publishExcuse === '')
+        this.fail(`${queue.name} was declared and is gone`);
+    }
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * The messages of simulated clients on the wire: who published it, its number, and padding whose bytes are known, so that a
+ * body that was mixed up with another is noticed.
+ *
+ *   body    0 u16 publisher   2 u32 number   6.. padding: the number's low byte
+ *   header  property flags 0x1000 and the delivery mode, as in a content header
+ */
+import type { EnqueueView, MessageParts } from '../../src/log/record.js';
+
+const bodyHeaderBytes = 6;
+
+export interface WireMessage {
+  publisher: number;
+  number: number;
+}
+
+/** Fills `parts` with a message; all its bytes are fresh. */
+export function encodeMessage(
+  parts: MessageParts,
+  message: WireMessage,
+  exchange: string,
+  routingKey: string,
+  persistent: boolean,
+  paddingBytes: number,
+): void {
+  const meta = new Uint8Array(2 + exchange.length + routingKey.length);
+  let at = 0;
+  for (const text of [exchange, routingKey]) {
+    meta[at++] = text.length;
+    for (let i = 0; i < text.length; i++) meta[at++] = text.charCodeAt(i);
+  }
+  const header = Uint8Array.of(0x10, 0x00, persistent ? 2 : 1);
+  const body = new Uint8Array(bodyHeaderBytes + paddingBytes);
+  const view = new DataView(body.buffer);
+  view.setUint16(0, message.publisher);
+  view.setUint32(2, message.number);
+  body.fill(message.number & 0xff, bodyHeaderBytes);
+  parts.persistent = persistent;
+  parts.priority = 0;
+  parts.format = 0;
+  parts.expiresAt = 0;
+  parts.metaBytes = meta;
+  parts.metaStart = 0;
+  parts.metaLength = meta.length;
+  parts.headerBytes = header;
+  parts.headerStart = 0;
+  parts.headerLength = header.length;
+  parts.bodyBytes = body;
+  parts.bodyStart = 0;
+  parts.bodyLength = body.length;
+}
+
+/** Reads a message back. Throws if any of its bytes is not as it was sent. */
+export function decodeMessage(view: EnqueueView): WireMessage {
+  if (view.bodyLength < bodyHeaderBytes) throw new Error(`a body of ${view.bodyLength} bytes`);
+  const bytes = view.bytes;
+  const start = view.bodyStart;
+  const publisher = bytes[start]! * 256 + bytes[start + 1]!;
+  const number = new DataView(bytes.buffer, bytes.byteOffset + start, bodyHeaderBytes).getUint32(2);
+  for (let i = bodyHeaderBytes; i < view.bodyLength; i++) {
+    if (bytes[start + i] !== (number & 0xff)) throw new Error(`body of ${publisher}#${number} is damaged at ${i}`);
+  }
+  if (view.headerLength !== 3 || bytes[view.headerStart] !== 0x10) throw new Error('the header is damaged');
+  return { publisher, number };
+}

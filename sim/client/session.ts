@@ -1,0 +1,255 @@
+/**
+ * The node's side of a simulated client's connection: what the protocol layer does for a channel, without the protocol.
+ * All of it runs in the node's context; a dead node's sessions never hear of anything again.
+ */
+import { RefusedError } from '../../src/base/errors.js';
+import { MessageParts, type EnqueueView } from '../../src/log/record.js';
+import type { Broker, DeliverySink, Holder, PublishOwner, Route, Subscription } from '../../src/model/broker.js';
+import { Delivery, type Copy, type Message, type Send } from '../history.js';
+import type { NodeProbe } from '../node-ports.js';
+import type { SimWorld } from '../world.js';
+import { decodeMessage, encodeMessage } from './message.js';
+
+/** A consumer as client and session know it. */
+export interface Consumer {
+  readonly id: number;
+  readonly queue: string;
+  readonly noAck: boolean;
+  /** Life of the queue's name when the client asked. */
+  readonly life: number;
+  subscription: Subscription | undefined;
+}
+
+export interface PublishRequest {
+  message: Message;
+  send: Send;
+  exchange: string;
+  routingKey: string;
+  paddingBytes: number;
+}
+
+/** What the session tells its client; the connection puts the way back between them. */
+export interface SessionClient {
+  confirmed(message: Message): void;
+  unroutable(message: Message): void;
+  delivered(delivery: Delivery, consumer: Consumer): void;
+  cancelled(consumer: Consumer, reason: string): void;
+}
+
+interface OpenPublish {
+  message: Message;
+  partsLeft: number;
+}
+
+export class Session implements PublishOwner, DeliverySink {
+  readonly id: string;
+  readonly broker: Broker;
+  private readonly world: SimWorld;
+  private readonly probe: NodeProbe;
+  private readonly client: SessionClient;
+  private readonly publishes = new Map<number, OpenPublish>();
+  private readonly held = new Map<Delivery, Holder>();
+  private readonly subscriptions = new Set<Subscription>();
+  private readonly routes = new Map<string, Route>();
+  private readonly parts = new MessageParts();
+  private nextTag = 1;
+  private closed = false;
+
+  constructor(world: SimWorld, id: string, broker: Broker, probe: NodeProbe, client: SessionClient) {
+    this.world = world;
+    this.id = id;
+    this.broker = broker;
+    this.probe = probe;
+    this.client = client;
+  }
+
+  get isClosed(): boolean {
+    return this.closed;
+  }
+
+  // ---- publishing ----
+
+  publish(request: PublishRequest): void {
+    const { message, send } = request;
+    const route = this.route(request.exchange, request.routingKey);
+    if (route === undefined || route.queueCount === 0) {
+      this.world.history.taken(message, send, 0);
+      this.client.unroutable(message);
+      return;
+    }
+    const wire = { publisher: this.world.publisherNumber(message.publisher), number: message.number };
+    encodeMessage(this.parts, wire, request.exchange, request.routingKey, message.persistent, request.paddingBytes);
+    const tag = this.nextTag++;
+    const open: OpenPublish = { message, partsLeft: 0 };
+    this.publishes.set(tag, open);
+    open.partsLeft = this.broker.publish(route, this.parts, this, tag);
+    // The bytes are copied before publish returns.
+    this.parts.bodyBytes.fill(0xee);
+    this.parts.metaBytes.fill(0xee);
+    this.parts.headerBytes.fill(0xee);
+    this.world.history.taken(message, send, route.queueCount);
+  }
+
+  completed(tag: number): void {
+    const open = this.publishes.get(tag);
+    if (open === undefined) {
+      this.world.fail('calls', `publish ${tag} of ${this.id} completed once too often`);
+      return;
+    }
+    if (--open.partsLeft > 0) return;
+    this.publishes.delete(tag);
+    if (this.closed) return;
+    this.world.history.confirmed(open.message, this.broker.node);
+    this.client.confirmed(open.message);
+  }
+
+  private route(exchange: string, routingKey: string): Route | undefined {
+    const key = `${exchange} ${routingKey}`;
+    const known = this.routes.get(key);
+    if (known !== undefined && known.version === this.broker.routingVersion) return known;
+    try {
+      const route = this.broker.route('/', exchange, routingKey, () => ({}));
+      if (route.keyed) this.routes.set(key, route);
+      return route;
+    } catch (error) {
+      if (error instanceof RefusedError) return undefined;
+      throw error;
+    }
+  }
+
+  // ---- consuming ----
+
+  async consume(consumer: Consumer, credit: number): Promise<void> {
+    const subscription = await this.broker.consume({
+      vhost: '/',
+      queue: consumer.queue,
+      consumerTag: `c${consumer.id}`,
+      noAck: consumer.noAck,
+      exclusive: false,
+      arguments: {},
+      connection: this.id,
+      credit,
+      sink: this,
+      cookie: consumer,
+    });
+    this.joined(consumer, subscription);
+  }
+
+  /** The connection may have been closed while the answer was on its way. */
+  private joined(consumer: Consumer, subscription: Subscription): void {
+    consumer.subscription = subscription;
+    if (this.closed) subscription.close();
+    else this.subscriptions.add(subscription);
+  }
+
+  async cancel(consumer: Consumer): Promise<void> {
+    if (consumer.subscription === undefined) return;
+    await consumer.subscription.cancel();
+  }
+
+  deliver(subscription: Subscription, position: number, redelivered: boolean, message: EnqueueView): void {
+    const consumer = subscription.cookie as Consumer;
+    const delivery = this.record(consumer, position, redelivered, message);
+    if (delivery === undefined) return;
+    if (!consumer.noAck) this.held.set(delivery, subscription);
+    this.client.delivered(delivery, consumer);
+  }
+
+  cancelled(subscription: Subscription, reason: string): void {
+    this.subscriptions.delete(subscription);
+    this.client.cancelled(subscription.cookie as Consumer, reason);
+  }
+
+  forEachHeld(visit: (holder: Holder, position: number) => void): void {
+    for (const [delivery, holder] of this.held) visit(holder, delivery.position);
+  }
+
+  /** `got` is called with the delivery, or undefined for an empty queue; `failed` with the refusal. */
+  get(consumer: Consumer, got: (delivery: Delivery | undefined) => void, failed: (error: Error) => void): void {
+    this.broker.get({
+      vhost: '/',
+      queue: consumer.queue,
+      noAck: consumer.noAck,
+      connection: this.id,
+      sink: this,
+      got: (message, position, redelivered, _remaining, holder) => {
+        const delivery = this.record(consumer, position, redelivered, message);
+        if (delivery === undefined) return;
+        if (!consumer.noAck) this.held.set(delivery, holder);
+        got(delivery);
+      },
+      empty: () => got(undefined),
+      failed,
+    });
+  }
+
+  /** The client has settled a delivery. */
+  settle(delivery: Delivery): void {
+    const holder = this.held.get(delivery);
+    if (holder === undefined) return;
+    this.held.delete(delivery);
+    if (delivery.state === 'acked') holder.ack(delivery.position);
+    else if (delivery.state === 'rejected') holder.reject(delivery.position);
+    else if (delivery.state === 'requeued') holder.requeue(delivery.position);
+  }
+
+  grant(consumer: Consumer, count: number): void {
+    if (consumer.subscription !== undefined && this.subscriptions.has(consumer.subscription))
+      consumer.subscription.grant(count);
+  }
+
+  /** The connection is over, as this node sees it. */
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    for (const subscription of this.subscriptions) subscription.close();
+    this.broker.forgetSink(this);
+    this.broker.forgetPublisher(this);
+    for (const delivery of this.held.keys()) this.world.history.settle(delivery, 'dropped');
+    this.held.clear();
+    this.broker.connectionClosed(this.id);
+  }
+
+  private record(consumer: Consumer, position: number, redelivered: boolean, view: EnqueueView): Delivery | undefined {
+    const { world } = this;
+    if (this.closed) {
+      world.fail('calls', `a delivery to the closed session ${this.id}`);
+      return undefined;
+    }
+    const copy = this.copyOf(consumer, view);
+    if (copy === undefined) return undefined;
+    const group = this.probe.groupOf('/', consumer.queue);
+    const epoch = group < 0 ? 0 : this.probe.attachedEpoch(group);
+    const delivery = new Delivery({
+      copy,
+      at: world.loop.now,
+      node: this.broker.node,
+      consumer: consumer.id,
+      consumerLife: consumer.life,
+      position,
+      redelivered,
+      noAck: consumer.noAck,
+      group,
+      epoch,
+    });
+    world.history.delivered(delivery);
+    return delivery;
+  }
+
+  private copyOf(consumer: Consumer, view: EnqueueView): Copy | undefined {
+    const { world } = this;
+    let wire: { publisher: number; number: number };
+    try {
+      wire = decodeMessage(view);
+    } catch (error) {
+      world.fail('calls', `a damaged message from ${consumer.queue}: ${String(error)}`);
+      return undefined;
+    }
+    const message = world.history.find(world.publisherName(wire.publisher), wire.number);
+    const copy = message?.copies.find((candidate) => candidate.queue.name === consumer.queue);
+    if (copy === undefined) {
+      world.fail('calls', `${wire.publisher}#${wire.number} was never sent to ${consumer.queue}`);
+    }
+    return copy;
+  }
+}

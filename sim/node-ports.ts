@@ -1,0 +1,87 @@
+/**
+ * What a simulated process gets from its world, and what the checkers may look at in it. `sim/broker-node.ts` fits the
+ * production node to this; tests of the simulator itself use a trivial broker instead.
+ */
+import type { Clock } from '../src/base/clock.js';
+import type { Logger } from '../src/base/logger.js';
+import type { Random } from '../src/base/random.js';
+import type { Rules } from '../src/base/rules.js';
+import type { Turn } from '../src/base/turn.js';
+import type { Transport } from '../src/cluster/byte-stream.js';
+import type { Coordinator } from '../src/cluster/coordinator/coordinator.js';
+import type { Broker } from '../src/model/broker.js';
+import type { Disk } from '../src/store/disk.js';
+
+export interface SimPorts {
+  readonly name: string;
+  /** Where links between brokers listen, HOST:PORT. */
+  readonly address: string;
+  readonly clock: Clock;
+  readonly turn: Turn;
+  readonly random: Random;
+  readonly disk: Disk;
+  readonly transport: Transport;
+  readonly coordinator: Coordinator;
+  readonly logger: Logger;
+  readonly rules: Rules;
+  readonly options: ClusterOptions;
+}
+
+export interface ClusterOptions {
+  groups: number;
+  replicas: number;
+  minInSync: number;
+  /** Bodies beyond this live on disk only. */
+  memoryBytes: number;
+}
+
+export interface SimProcess {
+  readonly broker: Broker;
+  readonly probe: NodeProbe;
+  /** Resolves when the node serves clients. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export type ProcessFactory = (ports: SimPorts) => SimProcess;
+
+export type ReplicaRole = 'primary' | 'backup' | 'joining' | 'none';
+
+export interface GroupProbe {
+  group: number;
+  role: ReplicaRole;
+  /** The epoch it acts in. */
+  epoch: number;
+}
+
+/** A queue as one replica has it: what must be equal on all in-sync replicas at rest. */
+export interface QueueProbe {
+  incarnation: number;
+  durable: boolean;
+  /** Ascending. */
+  positions: number[];
+}
+
+/** The checkers' windows into a process. They are looked through between events, never during one. */
+export interface NodeProbe {
+  readonly boot: number;
+  /** A clients' port is open: the node has been admitted and knows the wiring. */
+  readonly ready: boolean;
+  /** '' or why it must be restarted by an operator (its disk has failed). */
+  readonly broken: string;
+  groups(): GroupProbe[];
+  /** The epoch of the primary that this node takes deliveries and confirms of `group` from; 0 = of none. */
+  attachedEpoch(group: number): number;
+  /** The group of a queue; -1 = the node does not know the queue. */
+  groupOf(vhost: string, queue: string): number;
+  /** The incarnation of a queue; 0 = the node does not know it. */
+  incarnationOf(vhost: string, queue: string): number;
+  /** Queues of a group as committed on this replica. */
+  queues(group: number): QueueProbe[];
+  /** True if the committed state of this replica has the message. */
+  has(group: number, incarnation: number, position: number): boolean;
+  /** One line per declaration, sorted: equal on all nodes at rest. */
+  wiring(): string[];
+  /** Counters that must be 0 when nothing is under way, by name (outboxes, pins, tails, held messages of nobody). */
+  residue(): Record<string, number>;
+}

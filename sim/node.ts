@@ -1,0 +1,127 @@
+import type { Rules } from '../src/base/rules.js';
+import { Turn } from '../src/base/turn.js';
+import { SimClock } from './clock.js';
+import type { SimCoordinator } from './coordinator.js';
+import type { CrashMode } from './disk-file.js';
+import { SimDisk, type DiskProfile } from './disk.js';
+import type { Context, EventLoop } from './event-loop.js';
+import type { SimNetwork } from './network.js';
+import type { ClusterOptions, ProcessFactory, SimProcess } from './node-ports.js';
+import type { SimRandom } from './random.js';
+import { TraceLogger, type Trace } from './trace.js';
+
+/** What all nodes of a cluster share. */
+export interface NodeWorld {
+  readonly loop: EventLoop;
+  readonly network: SimNetwork;
+  readonly coordinator: SimCoordinator;
+  readonly random: SimRandom;
+  readonly trace: Trace;
+  readonly rules: Rules;
+  readonly options: ClusterOptions;
+  readonly diskProfile: DiskProfile;
+  readonly createProcess: ProcessFactory;
+  /** A promise of the process was rejected where nobody may reject. */
+  fault(error: unknown, who: string): void;
+}
+
+export interface CrashOptions {
+  /** What its disk keeps of what was not synced. */
+  disk: CrashMode;
+  /** The machine too: no reset, no refusal, just silence. */
+  machine: boolean;
+}
+
+/** A machine with a disk, on which a broker lives one life after the other. */
+export class SimNode {
+  readonly name: string;
+  readonly disk: SimDisk;
+  /** Of the present life, or the last one. */
+  context: Context;
+  process: SimProcess | undefined;
+  /** Clients may connect: `start` has resolved in this life. */
+  serving = false;
+  lives = 0;
+  /** Told when a life ends: the clients' connections. */
+  readonly onDeath: Set<(machineToo: boolean) => void> = new Set();
+  private readonly world: NodeWorld;
+
+  constructor(world: NodeWorld, name: string) {
+    this.world = world;
+    this.name = name;
+    this.disk = new SimDisk(world.loop, world.random.fork(`disk ${name}`), { ...world.diskProfile });
+    this.context = world.loop.context(name);
+    this.context.alive = false;
+  }
+
+  get alive(): boolean {
+    return this.context.alive;
+  }
+  get frozen(): boolean {
+    return this.context.alive && this.context.frozen;
+  }
+
+  /** Begins a new life on the same disk. */
+  start(): void {
+    if (this.alive) return;
+    const { loop, network, coordinator, trace } = this.world;
+    this.lives++;
+    const life = this.lives;
+    const context = loop.context(`${this.name}.${life}`);
+    this.context = context;
+    const random = this.world.random.fork(`node ${this.name} ${life}`);
+    network.machineUp(this.name);
+    trace.add(this.name, `starts life ${life}`);
+    loop.after(0, context, () => {
+      const process = this.world.createProcess({
+        name: this.name,
+        address: `${this.name}:7000`,
+        clock: new SimClock(loop, context, 1 + (random.float() - 0.5) * 2e-4, random.float() * 1e6),
+        // Several inputs of about the same time share a turn, as on a busy event loop.
+        turn: new Turn((run) => void loop.after(random.float() * 0.03, context, run)),
+        random: random.fork('process'),
+        disk: this.disk.open(context),
+        transport: network.transport(this.name, context),
+        coordinator: coordinator.open(this.name, context),
+        logger: new TraceLogger(trace, this.name),
+        rules: this.world.rules,
+        options: this.world.options,
+      });
+      this.process = process;
+      process.start().then(
+        () => {
+          if (this.context !== context) return;
+          this.serving = true;
+          trace.add(this.name, 'serves');
+        },
+        (error: unknown) => this.world.fault(error, `start of ${this.name}`),
+      );
+    });
+  }
+
+  crash(options: CrashOptions): void {
+    if (!this.alive) return;
+    const { loop, network, coordinator, trace } = this.world;
+    trace.add(this.name, `crashes (disk keeps ${options.disk}${options.machine ? ', machine is gone' : ''})`);
+    loop.kill(this.context);
+    this.process = undefined;
+    this.serving = false;
+    network.processDied(this.name, this.context, options.machine);
+    coordinator.forget(this.context);
+    this.disk.crash(options.disk);
+    for (const died of [...this.onDeath]) died(options.machine);
+    this.onDeath.clear();
+  }
+
+  freeze(): void {
+    if (!this.alive) return;
+    this.world.trace.add(this.name, 'freezes');
+    this.world.loop.freeze(this.context);
+  }
+
+  thaw(): void {
+    if (!this.frozen) return;
+    this.world.trace.add(this.name, 'thaws');
+    this.world.loop.thaw(this.context);
+  }
+}

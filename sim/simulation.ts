@@ -1,0 +1,175 @@
+/**
+ * One run: a cluster is started, clients use it, faults come and go, everything is healed, and in the quiet end all promises are
+ * judged. A run is a function of its seed and of the code, of nothing else.
+ *
+ *   start ─ declare ─ calm load ─ faults under load ─ heal ─ converge ─ compare replicas ─ drain ─ judge
+ */
+import { allRules, rulesWithout, type RuleName, type Rules } from '../src/base/rules.js';
+import type { Checker } from './checkers/checker.js';
+import { allCheckers } from './checkers/index.js';
+import { FaultDirector } from './faults.js';
+import type { ProcessFactory } from './node-ports.js';
+import { SimRandom } from './random.js';
+import { Finding, SimWorld } from './world.js';
+import { Workload } from './workload.js';
+
+export interface RunOptions {
+  seed: number;
+  createProcess: ProcessFactory;
+  /** The rule that is broken on purpose. */
+  mutant?: RuleName;
+  verbose?: boolean;
+}
+
+export interface RunResult {
+  seed: number;
+  /** Digest of every event: a seed that is run again has the same one. */
+  hash: number;
+  events: number;
+  operations: number;
+  faults: number;
+  /** Simulated milliseconds. */
+  simulatedMs: number;
+  finding: Finding | undefined;
+  trace: string;
+}
+
+const pollMs = 20;
+/** Bounds on simulated time, far above what is needed. */
+const startMsMax = 30_000;
+const convergeMsMax = 60_000;
+const answerMsMax = 60_000;
+const drainMsMax = 60_000;
+
+/** The simulation is over: a bound was passed. */
+class Overdue extends Error {}
+
+export class Simulation {
+  readonly world: SimWorld;
+  private readonly checkers: Checker[];
+  private readonly workload: Workload;
+  private readonly director: FaultDirector;
+  private readonly shape: SimRandom;
+
+  constructor(options: RunOptions) {
+    this.shape = new SimRandom(options.seed).fork('shape of the run');
+    const rules: Rules = options.mutant === undefined ? allRules : rulesWithout(options.mutant);
+    this.world = new SimWorld({
+      seed: options.seed,
+      nodes: this.shape.pick([3, 3, 3, 3, 4, 5]),
+      rules,
+      verbose: options.verbose ?? false,
+      cluster: {
+        groups: this.shape.pick([1, 2, 3]),
+        replicas: 3,
+        minInSync: this.shape.pick([1, 1, 2]),
+        memoryBytes: this.shape.pick([1, 64]) * 1024 * 1024,
+      },
+      createProcess: options.createProcess,
+    });
+    this.checkers = allCheckers(this.world);
+    this.workload = new Workload(this.world, { messages: 260, durationMs: 6000 });
+    this.director = new FaultDirector(this.world);
+  }
+
+  async run(): Promise<RunResult> {
+    const { world } = this;
+    const rejected = (reason: unknown): void => world.fault(reason, 'a promise nobody waited for');
+    process.on('unhandledRejection', rejected);
+    world.loop.after(0, null, () => {
+      this.script().then(
+        () => world.loop.stop(),
+        (error: unknown) => {
+          if (!(error instanceof Overdue)) world.fault(error, 'the run');
+          world.loop.stop();
+        },
+      );
+    });
+    await world.loop.run();
+    process.off('unhandledRejection', rejected);
+    return {
+      seed: world.seed,
+      hash: world.loop.hash,
+      events: world.loop.count,
+      operations: world.history.operations,
+      faults: this.director.count,
+      simulatedMs: world.loop.now,
+      finding: world.finding,
+      trace: world.trace.toString(),
+    };
+  }
+
+  private async script(): Promise<void> {
+    const { world, workload, director } = this;
+    for (const node of world.nodes) node.start();
+    await this.until('in-sync-full', startMsMax, () => this.ask('in-sync-full'));
+    await workload.setUp();
+    this.keepPolling();
+    workload.start();
+    await world.loop.sleep(this.shape.between(200, 1200));
+    await director.run(5 + this.shape.int(6), 6000);
+    director.heal();
+    world.patient = true;
+    await this.quietEnd();
+  }
+
+  /** Everything must come to an end, in bounded time, and then everything must be as promised. */
+  private async quietEnd(): Promise<void> {
+    const { world, workload } = this;
+    await this.until('in-sync-full', convergeMsMax, () => this.ask('in-sync-full'));
+    workload.stopProducing();
+    await this.until('nothing-hangs', answerMsMax, () => workload.stillProducing());
+    workload.stopConsuming();
+    await this.until('nothing-hangs', answerMsMax, () => workload.stillConsuming());
+    for (const name of ['replicas-equal', 'wiring-equal']) await this.until(name, convergeMsMax, () => this.ask(name));
+    world.history.calm();
+    workload.drain();
+    await this.until('confirmed-not-lost', drainMsMax, () => this.messagesLeft());
+    workload.stopConsuming();
+    await this.until('nothing-hangs', answerMsMax, () => workload.stillConsuming());
+    for (const checker of this.checkers) await this.until(checker.name, convergeMsMax, () => checker.atRest());
+    for (const checker of this.checkers) checker.atEnd();
+  }
+
+  private keepPolling(): void {
+    this.world.loop.after(pollMs, null, () => {
+      for (const checker of this.checkers) checker.poll();
+      this.keepPolling();
+    });
+  }
+
+  private ask(name: string): string {
+    return this.checkers.find((checker) => checker.name === name)!.atRest();
+  }
+
+  /** Messages in the queues, as the nodes see them. */
+  private messagesLeft(): string {
+    for (const node of this.world.nodes) {
+      const { probe } = node.process!;
+      for (const { name } of this.workload.queues) {
+        const group = probe.groupOf('/', name);
+        if (group < 0) continue;
+        const incarnation = probe.incarnationOf('/', name);
+        const queue = probe.queues(group).find((candidate) => candidate.incarnation === incarnation);
+        if (queue !== undefined && queue.positions.length > 0)
+          return `${node.name} has ${queue.positions.length} messages in ${name}, the first at ${queue.positions[0]}`;
+      }
+    }
+    return '';
+  }
+
+  /** Waits until `problem` has none to tell; after `limitMs` that is a finding of `checker`. */
+  private async until(checker: string, limitMs: number, problem: () => string): Promise<void> {
+    const { loop } = this.world;
+    const deadline = loop.now + limitMs;
+    for (;;) {
+      const text = problem();
+      if (text === '') return;
+      if (loop.now >= deadline) {
+        this.world.fail(checker, `still after ${limitMs} ms of quiet: ${text}`);
+        throw new Overdue();
+      }
+      await loop.sleep(10);
+    }
+  }
+}

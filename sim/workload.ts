@@ -1,0 +1,159 @@
+/** The clients of one run: a few queues of every kind, and actors that use them through any node. */
+import type { SimRandom } from './random.js';
+import type { SimWorld } from './world.js';
+import type { Actor } from './workload/actor.js';
+import { ConsumingClient, type ConsumerStyle } from './workload/consumer.js';
+import { Declarer, fanoutExchange, type QueuePlan } from './workload/declarer.js';
+import { Publisher, type Target } from './workload/publisher.js';
+import { Getter, Loner, Purger, Recycler } from './workload/spoilers.js';
+
+export interface WorkloadOptions {
+  /** Messages to be published, all publishers together. */
+  messages: number;
+  /** For so long, about. */
+  durationMs: number;
+}
+
+const draining: ConsumerStyle = {
+  noAck: false,
+  requeue: 0.1,
+  reject: 0,
+  keep: 0,
+  thinkMs: 1,
+  lifeMs: Number.POSITIVE_INFINITY,
+};
+
+type Running = { actor: Actor; done: Promise<void>; over: boolean };
+
+export class Workload {
+  readonly queues: QueuePlan[] = [];
+  private readonly world: SimWorld;
+  private readonly random: SimRandom;
+  private readonly options: WorkloadOptions;
+  private readonly declarer: Declarer;
+  private readonly producing: Running[] = [];
+  private readonly consuming: Running[] = [];
+
+  constructor(world: SimWorld, options: WorkloadOptions) {
+    this.world = world;
+    this.options = options;
+    this.random = world.random.fork('workload');
+    this.queues.push(
+      { name: 'durable-1', durable: true, fanned: true },
+      { name: 'durable-2', durable: true, fanned: false },
+    );
+    this.queues.push({ name: 'transient', durable: false, fanned: true });
+    if (this.random.chance(0.3)) this.queues.push({ name: 'purged', durable: true, fanned: false });
+    if (this.random.chance(0.4))
+      this.queues.push({ name: 'recycled', durable: this.random.chance(0.5), fanned: false });
+    this.declarer = new Declarer(world, 'declarer', this.queues);
+  }
+
+  /** Declares everything. */
+  setUp(): Promise<void> {
+    return this.declarer.setUp();
+  }
+
+  /** Sets all clients going. */
+  start(): void {
+    const { world, random } = this;
+    const { messages, durationMs } = this.options;
+    const publishers = 2 + random.int(3);
+    for (let i = 1; i <= publishers; i++) {
+      const targets = this.targets();
+      this.produce(new Publisher(world, `pub${i}`, targets, Math.ceil(messages / publishers), durationMs));
+    }
+    this.produce(this.declarer);
+    // Sometimes queues fill before anyone consumes.
+    const late = random.pick([0, 0, 400, 1000]);
+    for (const { name } of this.queues) {
+      const count = 1 + random.int(2);
+      for (let i = 1; i <= count; i++)
+        this.consume(new ConsumingClient(world, `con-${name}-${i}`, name, this.style()), late);
+    }
+    this.produce(new Getter(world, 'getter', random.pick(this.queues).name));
+    if (this.has('purged')) this.produce(new Purger(world, 'purger', 'purged'));
+    if (this.has('recycled')) this.produce(new Recycler(world, 'recycler', 'recycled'));
+    if (random.chance(0.4)) this.produce(new Loner(world, 'exclusive', true));
+    if (random.chance(0.4)) this.produce(new Loner(world, 'auto-delete', false));
+  }
+
+  /** Nothing new from now on. Clients end when what they began has been answered. */
+  stopProducing(): void {
+    for (const { actor } of this.producing) actor.stop();
+  }
+
+  stopConsuming(): void {
+    for (const { actor } of this.consuming) actor.stop();
+  }
+
+  /** New consumers that take everything, through all nodes. */
+  drain(): void {
+    this.consuming.length = 0;
+    this.world.credits.clear();
+    const names = [...this.queues.map((queue) => queue.name)];
+    for (const name of names) {
+      for (let i = 1; i <= 2; i++) this.consume(new ConsumingClient(this.world, `drain-${name}-${i}`, name, draining));
+    }
+  }
+
+  /** '' or which clients have not ended. */
+  stillProducing(): string {
+    return this.running(this.producing);
+  }
+
+  stillConsuming(): string {
+    return this.running(this.consuming);
+  }
+
+  private running(list: readonly Running[]): string {
+    return list
+      .filter((entry) => !entry.over)
+      .map((entry) => entry.actor.toString())
+      .join('; ');
+  }
+
+  private has(queue: string): boolean {
+    return this.queues.some((plan) => plan.name === queue);
+  }
+
+  private produce(actor: Actor & { run(): Promise<void> }): void {
+    this.producing.push(this.launch(actor));
+  }
+
+  private consume(actor: Actor & { run(): Promise<void> }, delayMs = 0): void {
+    this.consuming.push(this.launch(actor, delayMs));
+  }
+
+  private launch(actor: Actor & { run(): Promise<void> }, delayMs = 0): Running {
+    const done = delayMs === 0 ? actor.run() : this.world.loop.sleep(delayMs).then(() => actor.run());
+    const running: Running = { actor, done, over: false };
+    running.done.then(
+      () => {
+        running.over = true;
+      },
+      (error: unknown) => this.world.fault(error, actor.name),
+    );
+    return running;
+  }
+
+  /** Some of the queues, directly or through the fan-out. */
+  private targets(): Target[] {
+    const targets: Target[] = this.queues.map(({ name }) => ({ exchange: '', routingKey: name, queues: [name] }));
+    const fanned = this.queues.filter((queue) => queue.fanned).map((queue) => queue.name);
+    targets.push({ exchange: fanoutExchange, routingKey: 'any', queues: fanned });
+    return this.random.shuffle(targets).slice(0, 1 + this.random.int(targets.length));
+  }
+
+  private style(): ConsumerStyle {
+    const { random } = this;
+    return {
+      noAck: random.chance(0.1),
+      requeue: random.pick([0, 0.05, 0.3]),
+      reject: random.pick([0, 0.02]),
+      keep: random.pick([0, 0.05, 0.2]),
+      thinkMs: random.pick([0, 5, 50]),
+      lifeMs: random.pick([500, 3000, 20_000]),
+    };
+  }
+}

@@ -1,0 +1,139 @@
+import type { Session } from '../client/session.js';
+import { QueueLife } from '../history.js';
+import type { SimWorld } from '../world.js';
+import { Actor, type Settled } from './actor.js';
+
+export interface QueuePlan {
+  name: string;
+  durable: boolean;
+  /** Bound to the fan-out exchange. */
+  fanned: boolean;
+}
+
+export const fanoutExchange = 'fan';
+
+function declaration(
+  name: string,
+  durable: boolean,
+  session: Session,
+): Parameters<Session['broker']['wiring']['declareQueue']>[0] {
+  return {
+    vhost: '/',
+    name,
+    passive: false,
+    durable,
+    exclusive: false,
+    autoDelete: false,
+    arguments: {},
+    connection: session.id,
+  };
+}
+
+/** Declares what the others use, again and again as careful clients do, and asks about it. */
+export class Declarer extends Actor {
+  private readonly plans: readonly QueuePlan[];
+
+  constructor(world: SimWorld, name: string, plans: readonly QueuePlan[]) {
+    super(world, name);
+    this.plans = plans;
+  }
+
+  /** Everything is declared when this resolves. */
+  async setUp(): Promise<void> {
+    await this.insist(`declare exchange ${fanoutExchange}`, (session) =>
+      session.broker.wiring.declareExchange({
+        vhost: '/',
+        name: fanoutExchange,
+        type: 'fanout',
+        passive: false,
+        durable: true,
+        autoDelete: false,
+        internal: false,
+        arguments: {},
+      }),
+    );
+    for (const plan of this.plans) {
+      this.world.history.queue(
+        new QueueLife(plan.name, 1, { ...plan, exclusive: false, autoDelete: false }, this.world.loop.now),
+      );
+      await this.declare(plan);
+    }
+  }
+
+  async run(): Promise<void> {
+    while (!this.stopping) {
+      await this.sleep(50, 600);
+      await this.random.pick([this.redeclare, this.ask, this.askForNothing, this.bindAndUnbind]).call(this);
+    }
+    this.disconnect();
+  }
+
+  /** What was not durable may have been lost with all its replicas: clients that need it declare it again. */
+  async declare(plan: QueuePlan): Promise<void> {
+    const life = this.world.history.newestLife(plan.name)!;
+    const startedAt = this.world.loop.now;
+    const outcome = await this.insist(`declare ${plan.name}`, (session) =>
+      session.broker.wiring.declareQueue(declaration(plan.name, plan.durable, session)),
+    );
+    if (outcome.kind === 'refused') this.world.fail('declarations', `declare ${plan.name}: ${outcome.error.message}`);
+    if (plan.fanned) await this.bindToFan(plan.name);
+    life.declaredAt = this.world.loop.now;
+    if (life.lostAt < startedAt) life.publishExcuse = '';
+  }
+
+  private async bindToFan(queue: string): Promise<void> {
+    const binding = { vhost: '/', source: fanoutExchange, destination: queue, routingKey: '', arguments: {} } as const;
+    const outcome = await this.insist(`bind ${queue}`, (session) =>
+      session.broker.wiring.bind({ ...binding, destinationKind: 'queue' }, session.id),
+    );
+    this.refusedOnlyIfLost(outcome, queue);
+  }
+
+  private refusedOnlyIfLost(outcome: Settled<unknown>, queue: string): void {
+    if (outcome.kind === 'ok') return;
+    const life = this.world.history.newestLife(queue)!;
+    if (life.publishExcuse === '')
+      this.world.fail('declarations', `${queue} is declared, but: ${outcome.error.message}`);
+  }
+
+  private async redeclare(): Promise<void> {
+    await this.declare(this.random.pick(this.plans));
+  }
+
+  private async ask(): Promise<void> {
+    const plan = this.random.pick(this.plans);
+    const outcome = await this.insist(`status of ${plan.name}`, (session) =>
+      this.random.chance(0.5)
+        ? session.broker.queueStatus('/', plan.name)
+        : session.broker.wiring.declareQueue({ ...declaration(plan.name, plan.durable, session), passive: true }),
+    );
+    this.refusedOnlyIfLost(outcome, plan.name);
+  }
+
+  private async askForNothing(): Promise<void> {
+    const outcome = await this.insist('passive declaration of a queue that does not exist', (session) =>
+      session.broker.wiring.declareQueue({ ...declaration('no-such-queue', true, session), passive: true }),
+    );
+    if (outcome.kind === 'ok') this.world.fail('declarations', 'a queue that nobody declared exists');
+  }
+
+  private async bindAndUnbind(): Promise<void> {
+    const plan = this.random.pick(this.plans);
+    const key = `key.${this.random.int(3)}`;
+    const binding = {
+      vhost: '/',
+      source: 'amq.topic',
+      destination: plan.name,
+      routingKey: key,
+      arguments: {},
+    } as const;
+    for (const verb of ['bind', 'unbind'] as const) {
+      const outcome = await this.insist(`${verb} ${plan.name} by ${key}`, (session) =>
+        session.broker.wiring[verb]({ ...binding, destinationKind: 'queue' }, session.id),
+      );
+      this.refusedOnlyIfLost(outcome, plan.name);
+      if (outcome.kind === 'refused') return;
+      if (this.random.chance(0.3)) return;
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import type { PublishRequest } from '../client/session.js';
+import { Message } from '../history.js';
+import type { SimWorld } from '../world.js';
+import { Actor } from './actor.js';
+
+/** Where a publisher sends: an exchange and a key, and the queues that are bound there for good. */
+export interface Target {
+  exchange: string;
+  routingKey: string;
+  queues: readonly string[];
+}
+
+interface Unconfirmed {
+  message: Message;
+  target: Target;
+  paddingBytes: number;
+}
+
+/**
+ * Publishes numbered messages with confirms. What was not confirmed when its connection went is sent again, in order, before
+ * anything new: so those may legally come twice, and only those.
+ */
+export class Publisher extends Actor {
+  private readonly targets: readonly Target[];
+  private readonly window: number;
+  private readonly pauseMs: number;
+  private remaining: number;
+  private nextNumber = 1;
+  private unconfirmed: Unconfirmed[] = [];
+  private waitingSince = 0;
+
+  constructor(world: SimWorld, name: string, targets: readonly Target[], count: number, durationMs: number) {
+    super(world, name);
+    world.publisherNumber(name);
+    this.targets = targets;
+    this.remaining = count;
+    this.window = this.random.pick([1, 5, 20, 100]);
+    this.pauseMs = (2 * durationMs) / count;
+  }
+
+  async run(): Promise<void> {
+    let previous: unknown;
+    while ((this.remaining > 0 && !this.stopping) || this.unconfirmed.length > 0) {
+      const connection = await this.connected();
+      if (connection !== previous) {
+        previous = connection;
+        this.send(this.unconfirmed);
+      }
+      this.publishSome();
+      this.losePatience();
+      await this.sleep(0, this.pauseMs);
+    }
+    this.disconnect();
+  }
+
+  override confirmed(message: Message): void {
+    const index = this.unconfirmed.findIndex((candidate) => candidate.message === message);
+    if (index >= 0) this.unconfirmed.splice(index, 1);
+    this.waitingSince = this.world.loop.now;
+  }
+
+  override unroutable(message: Message): void {
+    this.confirmed(message);
+  }
+
+  /** Publishers wait while the node says so; a real one's socket is not read. */
+  private gateClosed(): boolean {
+    return (this.connection?.node.process?.broker.gate.closed ?? '') !== '';
+  }
+
+  private publishSome(): void {
+    if (this.stopping || this.gateClosed()) return;
+    const burst = this.random.chance(0.2) ? 1 + this.random.int(10) : 1;
+    const fresh: Unconfirmed[] = [];
+    for (let i = 0; i < burst && this.remaining > 0 && this.unconfirmed.length + fresh.length < this.window; i++) {
+      fresh.push(this.create());
+    }
+    this.unconfirmed.push(...fresh);
+    this.send(fresh);
+  }
+
+  private create(): Unconfirmed {
+    this.remaining--;
+    const target = this.random.pick(this.targets);
+    const queues = target.queues.map((name) => this.world.history.newestLife(name)!);
+    const message = new Message(this.name, this.nextNumber++, this.random.chance(0.8), queues);
+    this.world.history.message(message);
+    const dice = this.random.float();
+    const paddingBytes =
+      dice < 0.9 ? this.random.int(200) : dice < 0.99 ? this.random.int(5000) : 100_000 + this.random.int(200_000);
+    return { message, target, paddingBytes };
+  }
+
+  private send(batch: readonly Unconfirmed[]): void {
+    if (batch.length === 0 || this.connection === undefined) return;
+    const { history } = this.world;
+    const { node } = this.connection;
+    const requests: PublishRequest[] = batch.map(({ message, target, paddingBytes }) => ({
+      message,
+      send: history.sent(message, node.name),
+      exchange: target.exchange,
+      routingKey: target.routingKey,
+      paddingBytes,
+    }));
+    this.waitingSince = this.world.loop.now;
+    this.connection.publish(requests);
+  }
+
+  private losePatience(): void {
+    if (this.world.patient || this.unconfirmed.length === 0) return;
+    if (this.world.loop.now - this.waitingSince > 6000) this.connection?.abandon('confirms take too long');
+  }
+}

@@ -1,0 +1,435 @@
+/**
+ * A broker for testing the simulator: all nodes share one memory that no crash touches. With no defect planted it keeps every
+ * promise, so a finding is the simulator's own fault; with one planted, the checkers must find it.
+ */
+import { RefusedError } from '../../../src/base/errors.js';
+import { EnqueueView, encodeEnqueue, enqueueLength, type MessageParts } from '../../../src/log/record.js';
+import { MapKey } from '../../../src/cluster/map.js';
+import type {
+  Broker,
+  ConsumeRequest,
+  DeliverySink,
+  GetRequest,
+  Holder,
+  PublishOwner,
+  QueueDeclaration,
+  QueueInfo,
+  Route,
+  Subscription,
+  Wiring,
+} from '../../../src/model/broker.js';
+import type { ProcessFactory, SimPorts, SimProcess } from '../../../sim/node-ports.js';
+
+export interface Defects {
+  /** One message in 20 is confirmed and forgotten. */
+  lose: boolean;
+  /** One message in 20 is stored twice. */
+  double: boolean;
+  /** Comes again without the flag. */
+  unflagged: boolean;
+  /** Requeued messages go to the end. */
+  requeueAtEnd: boolean;
+  /** One message in 20 goes before the one before it. */
+  misorder: boolean;
+  /** One ack in 20 is forgotten when its consumer ends. */
+  forgetAck: boolean;
+  /** One declaration in 10 is never answered. */
+  hang: boolean;
+  /** One delivery in 20 goes to a second consumer, flagged. */
+  twoHolders: boolean;
+  /** Messages of a deleted queue turn up in the next one of its name. */
+  byName: boolean;
+}
+
+interface Stored {
+  position: number;
+  record: Uint8Array;
+  redelivered: boolean;
+  holder: PerfectSubscription | undefined;
+}
+
+class Queue {
+  readonly incarnation: number;
+  readonly declaration: QueueDeclaration;
+  readonly messages: Stored[] = [];
+  readonly subscriptions = new Set<PerfectSubscription>();
+  next = 0;
+
+  constructor(incarnation: number, declaration: QueueDeclaration) {
+    this.incarnation = incarnation;
+    this.declaration = declaration;
+  }
+}
+
+class PerfectRoute implements Route {
+  readonly version: number;
+  readonly keyed = true;
+  readonly queues: Queue[];
+
+  constructor(version: number, queues: Queue[]) {
+    this.version = version;
+    this.queues = queues;
+  }
+  get queueCount(): number {
+    return this.queues.length;
+  }
+}
+
+/** The memory that all nodes share. */
+class Memory {
+  readonly queues = new Map<string, Queue>();
+  readonly fanned = new Set<string>();
+  readonly boots = new Map<string, number>();
+  readonly defects: Partial<Defects>;
+  version = 1;
+  position = 1;
+  nextBoot = 1;
+  kept: Stored[] = [];
+
+  constructor(defects: Partial<Defects>) {
+    this.defects = defects;
+  }
+
+  queue(name: string): Queue {
+    const queue = this.queues.get(name);
+    if (queue === undefined) throw new RefusedError('not-found', `no queue '${name}'`);
+    return queue;
+  }
+
+  remove(name: string): void {
+    const queue = this.queues.get(name);
+    if (queue === undefined) return;
+    if (this.defects.byName === true) this.kept = queue.messages.filter((message) => message.holder === undefined);
+    this.queues.delete(name);
+    this.fanned.delete(name);
+    this.version++;
+    queue.messages.length = 0;
+    for (const subscription of queue.subscriptions) subscription.sink.cancelled(subscription, 'deleted');
+    queue.subscriptions.clear();
+  }
+}
+
+class PerfectSubscription implements Subscription, Holder {
+  readonly cookie: unknown;
+  readonly sink: DeliverySink;
+  readonly queue: Queue;
+  readonly noAck: boolean;
+  readonly node: string;
+  readonly broker: PerfectBroker;
+  credit: number;
+  private forgotten: Stored | undefined;
+
+  constructor(
+    broker: PerfectBroker,
+    queue: Queue,
+    request: { sink: DeliverySink; noAck: boolean },
+    cookie: unknown,
+    credit: number,
+  ) {
+    this.broker = broker;
+    this.node = broker.node;
+    this.queue = queue;
+    this.sink = request.sink;
+    this.noAck = request.noAck;
+    this.cookie = cookie;
+    this.credit = credit;
+  }
+
+  ack(position: number): void {
+    const message = this.take(position);
+    if (message !== undefined && this.broker.defect('forgetAck')) this.forgotten = message;
+  }
+  requeue(position: number): void {
+    const message = this.find(position);
+    if (message === undefined) return;
+    message.holder = undefined;
+    message.redelivered = this.broker.memory.defects.unflagged !== true;
+    if (this.broker.memory.defects.requeueAtEnd === true) {
+      this.queue.messages.splice(this.queue.messages.indexOf(message), 1);
+      this.queue.messages.push(message);
+    }
+    this.broker.dispatch(this.queue);
+  }
+  reject(position: number): void {
+    this.take(position);
+  }
+  release(position: number): void {
+    const message = this.find(position);
+    if (message !== undefined) message.holder = undefined;
+  }
+  grant(count: number): void {
+    this.credit += count;
+    this.broker.dispatch(this.queue);
+  }
+  cancel(): Promise<void> {
+    this.leave();
+    return Promise.resolve();
+  }
+  close(): void {
+    this.leave();
+    if (this.forgotten !== undefined)
+      this.queue.messages.unshift(Object.assign(this.forgotten, { holder: undefined, redelivered: true }));
+    for (const message of [...this.queue.messages]) if (message.holder === this) this.requeue(message.position);
+  }
+
+  private leave(): void {
+    if (!this.queue.subscriptions.delete(this)) return;
+    const { declaration, subscriptions } = this.queue;
+    if (declaration.autoDelete && subscriptions.size === 0) this.broker.memory.remove(declaration.name);
+  }
+  private find(position: number): Stored | undefined {
+    return this.queue.messages.find((message) => message.position === position && message.holder === this);
+  }
+  private take(position: number): Stored | undefined {
+    const message = this.find(position);
+    if (message !== undefined) this.queue.messages.splice(this.queue.messages.indexOf(message), 1);
+    return message;
+  }
+}
+
+class PerfectBroker implements Broker {
+  readonly node: string;
+  readonly wiring: Wiring;
+  readonly gate = { closed: '', onChange: () => ({ close(): void {} }) };
+  readonly memory: Memory;
+  private readonly ports: SimPorts;
+
+  constructor(memory: Memory, ports: SimPorts) {
+    this.memory = memory;
+    this.ports = ports;
+    this.node = ports.name;
+    this.wiring = this.createWiring();
+  }
+
+  defect(name: keyof Defects): boolean {
+    return this.memory.defects[name] === true && this.ports.random.float() < 0.05;
+  }
+
+  hasVhost(name: string): boolean {
+    return name === '/';
+  }
+  get routingVersion(): number {
+    return this.memory.version;
+  }
+
+  route(_vhost: string, exchange: string, routingKey: string): Route {
+    const names = exchange === '' ? [routingKey] : [...this.memory.fanned];
+    const queues = names.map((name) => this.memory.queues.get(name)).filter((queue) => queue !== undefined);
+    return new PerfectRoute(this.memory.version, queues);
+  }
+
+  publish(route: Route, parts: MessageParts, owner: PublishOwner, tag: number): number {
+    const record = new Uint8Array(enqueueLength(parts, 1));
+    encodeEnqueue(record, new DataView(record.buffer), 0, parts, [0], false, 0, 0);
+    for (const queue of (route as PerfectRoute).queues) this.store(queue, record);
+    this.ports.clock.after(1, () => owner.completed(tag));
+    return 1;
+  }
+
+  private store(queue: Queue, record: Uint8Array): void {
+    if (this.defect('lose')) return;
+    for (let copies = this.defect('double') ? 2 : 1; copies > 0; copies--) {
+      const message = { position: this.memory.position++, record, redelivered: false, holder: undefined };
+      const last = queue.messages.at(-1);
+      if (this.defect('misorder') && last !== undefined && last.holder === undefined) {
+        queue.messages.splice(-1, 0, message);
+        [message.position, last.position] = [last.position, message.position];
+      } else queue.messages.push(message);
+    }
+    this.dispatch(queue);
+  }
+
+  /** In a later event, so that nobody is called while it calls. */
+  dispatch(queue: Queue): void {
+    this.ports.clock.after(0.1, () => this.dispatchNow(queue));
+  }
+
+  private dispatchNow(queue: Queue): void {
+    for (const message of [...queue.messages]) {
+      if (message.holder !== undefined) continue;
+      const ready = [...queue.subscriptions].filter(
+        (candidate) => candidate.credit > 0 && candidate.node === this.node,
+      );
+      const subscription = ready[queue.next++ % Math.max(1, ready.length)];
+      if (subscription === undefined) return;
+      this.send(queue, subscription, message);
+      const second = ready.find((candidate) => candidate !== subscription);
+      if (second !== undefined && this.defect('twoHolders')) {
+        message.redelivered = true;
+        this.send(queue, second, message);
+      }
+    }
+  }
+
+  private send(queue: Queue, subscription: PerfectSubscription, message: Stored): void {
+    subscription.credit--;
+    if (subscription.noAck) queue.messages.splice(queue.messages.indexOf(message), 1);
+    else message.holder = subscription;
+    subscription.sink.deliver(subscription, message.position, message.redelivered, view(message.record));
+  }
+
+  forgetPublisher(): void {}
+
+  consume(request: ConsumeRequest): Promise<Subscription> {
+    const queue = this.memory.queues.get(request.queue);
+    if (queue === undefined) return Promise.reject(new RefusedError('not-found', `no queue '${request.queue}'`));
+    const subscription = new PerfectSubscription(this, queue, request, request.cookie, request.credit);
+    queue.subscriptions.add(subscription);
+    this.dispatch(queue);
+    return Promise.resolve(subscription);
+  }
+
+  get(request: GetRequest): void {
+    const queue = this.memory.queues.get(request.queue);
+    if (queue === undefined) {
+      request.failed(new RefusedError('not-found', `no queue '${request.queue}'`));
+      return;
+    }
+    const message = queue.messages.find((candidate) => candidate.holder === undefined);
+    if (message === undefined) {
+      request.empty();
+      return;
+    }
+    const holder = new PerfectSubscription(this, queue, request, undefined, 0);
+    if (request.noAck) queue.messages.splice(queue.messages.indexOf(message), 1);
+    else message.holder = holder;
+    request.got(view(message.record), message.position, message.redelivered, queue.messages.length, holder);
+  }
+
+  forgetSink(sink: DeliverySink): void {
+    for (const queue of this.memory.queues.values()) {
+      for (const message of queue.messages) if (message.holder?.sink === sink) message.holder.requeue(message.position);
+    }
+  }
+
+  connectionClosed(connection: string): void {
+    for (const queue of [...this.memory.queues.values()]) {
+      const { exclusive, name } = queue.declaration;
+      if (exclusive && queue.declaration.connection === connection) this.memory.remove(name);
+    }
+  }
+
+  /** The life before this one is over: what its clients held comes again. */
+  reap(): void {
+    for (const queue of [...this.memory.queues.values()]) {
+      for (const subscription of [...queue.subscriptions]) if (subscription.node === this.node) subscription.close();
+      for (const message of queue.messages)
+        if (message.holder?.node === this.node) message.holder.requeue(message.position);
+      if (queue.declaration.exclusive && queue.declaration.connection.startsWith(`${this.node}/`))
+        this.memory.remove(queue.declaration.name);
+    }
+  }
+
+  async queueStatus(_vhost: string, name: string): Promise<never> {
+    this.memory.queue(name);
+    return {} as never;
+  }
+
+  private createWiring(): Wiring {
+    const { memory } = this;
+    return {
+      declareExchange: async () => {},
+      deleteExchange: async () => {},
+      declareQueue: async (declaration): Promise<QueueInfo> => {
+        if (this.defect('hang')) return new Promise(() => {});
+        if (!declaration.passive && !memory.queues.has(declaration.name)) {
+          const queue = new Queue(memory.position++, declaration);
+          memory.queues.set(declaration.name, queue);
+          memory.version++;
+          queue.messages.push(...memory.kept);
+          memory.kept = [];
+        }
+        return { name: declaration.name, messages: memory.queue(declaration.name).messages.length, consumers: 0 };
+      },
+      deleteQueue: async (_vhost, name) => {
+        memory.remove(name);
+        return 0;
+      },
+      bind: async (binding) => {
+        memory.queue(binding.destination);
+        if (binding.source === 'fan') memory.fanned.add(binding.destination);
+        memory.version++;
+      },
+      unbind: async (binding) => {
+        memory.queue(binding.destination);
+      },
+      purgeQueue: async (_vhost, name) => {
+        const queue = memory.queue(name);
+        const ready = queue.messages.filter((message) => message.holder === undefined);
+        for (const message of ready) queue.messages.splice(queue.messages.indexOf(message), 1);
+        return ready.length;
+      },
+    };
+  }
+}
+
+function view(record: Uint8Array): EnqueueView {
+  const copy = record.slice();
+  return new EnqueueView().set(copy, new DataView(copy.buffer), 0);
+}
+
+/** A factory for the nodes of one world. */
+export function perfectBrokers(defects: Partial<Defects> = {}): ProcessFactory {
+  const memory = new Memory(defects);
+  return (ports): SimProcess => {
+    const broker = new PerfectBroker(memory, ports);
+    const boot = memory.nextBoot++;
+    memory.boots.set(ports.name, boot);
+    return {
+      broker,
+      start: async () => {
+        broker.reap();
+        ports.clock.every(50, () => void register(ports, memory).catch(() => {}));
+        ports.clock.every(5, () => {
+          for (const queue of memory.queues.values()) broker.dispatch(queue);
+        });
+        await new Promise<void>((resolve) => {
+          ports.clock.after(5, resolve);
+        });
+      },
+      stop: () => Promise.resolve(),
+      probe: {
+        boot,
+        ready: true,
+        broken: '',
+        groups: () =>
+          Array.from({ length: ports.options.groups + 1 }, (_, group) => ({
+            group,
+            role: ports.name === 'n1' ? 'primary' : 'backup',
+            epoch: memory.boots.get('n1') ?? 0,
+          })),
+        attachedEpoch: () => 1,
+        groupOf: (_vhost, name) => (memory.queues.has(name) ? 1 : -1),
+        incarnationOf: (_vhost, name) => memory.queues.get(name)?.incarnation ?? 0,
+        queues: () =>
+          [...memory.queues.values()].map(({ incarnation, declaration, messages }) => ({
+            incarnation,
+            durable: declaration.durable,
+            positions: messages.map((message) => message.position),
+          })),
+        has: (_group, incarnation, position) =>
+          [...memory.queues.values()].some(
+            (queue) =>
+              queue.incarnation === incarnation && queue.messages.some((message) => message.position === position),
+          ),
+        wiring: () => [...memory.queues.keys()].sort(),
+        residue: () => ({}),
+      },
+    };
+  };
+}
+
+/** Group records that say that all is well: every node in sync in its present boot. */
+async function register(ports: SimPorts, memory: Memory): Promise<void> {
+  const known = await ports.coordinator.read('groups/');
+  const inSync = [...memory.boots].map(([node, boot]) => ({ node, store: node, boot }));
+  for (let group = 0; group <= ports.options.groups; group++) {
+    const entry = known.find((candidate) => candidate.key === MapKey.group(group));
+    const boot = memory.boots.get('n1') ?? 0;
+    const primary = { node: 'n1', store: 'n1', boot };
+    const record = { group, epoch: boot, primary, inSync, replicas: [...memory.boots.keys()] };
+    const value = JSON.stringify(record);
+    if (entry?.value !== value)
+      await ports.coordinator.swap([{ key: MapKey.group(group), expect: entry?.version ?? 0, value }]);
+  }
+}
