@@ -9,6 +9,7 @@ import { encodeTextInto } from './utf8.js';
 const initialBytes = 4096;
 /** A buffer larger than this is not kept for reuse. */
 const recycledBytesMax = 1024 * 1024;
+const nothing = new Uint8Array(0);
 
 export class ByteWriter {
   /** Never keep these across a call that may grow the buffer. */
@@ -17,13 +18,13 @@ export class ByteWriter {
   /** Bytes written so far; the next goes here. */
   length = 0;
   private readonly bytesMax: number;
-  private spare: Uint8Array | undefined = undefined;
+  private spare: Uint8Array<ArrayBuffer> | undefined = undefined;
 
   /** @param bytesMax growing beyond it throws EncodeError; a caller that may get there looks at `length` first. */
   constructor(bytesMax: number = 0x4000_0000) {
     this.bytesMax = bytesMax;
-    this.bytes = new Uint8Array(initialBytes);
-    this.view = new DataView(this.bytes.buffer);
+    this.bytes = nothing;
+    this.view = new DataView(nothing.buffer);
   }
 
   /** Makes room for `count` more bytes and returns where they begin; `length` is the caller's to advance. */
@@ -36,14 +37,12 @@ export class ByteWriter {
     if (needed > this.bytesMax) {
       throw new EncodeError(`output of ${needed} bytes exceeds the limit of ${this.bytesMax} bytes`);
     }
-    let capacity = this.bytes.length;
-    while (capacity < needed) capacity *= 2;
-    const larger = new Uint8Array(capacity);
+    const larger = new Uint8Array(Math.max(needed, this.bytes.length * 2, initialBytes));
     larger.set(this.bytes.subarray(0, this.length));
     this.use(larger);
   }
 
-  private use(bytes: Uint8Array): void {
+  private use(bytes: Uint8Array<ArrayBuffer>): void {
     this.bytes = bytes;
     this.view = new DataView(bytes.buffer);
   }
@@ -54,18 +53,24 @@ export class ByteWriter {
    */
   take(): Uint8Array {
     const taken = this.bytes.subarray(0, this.length);
-    this.use(this.spare ?? new Uint8Array(initialBytes));
+    this.use(this.spare ?? nothing);
     this.spare = undefined;
     this.length = 0;
     return taken;
   }
 
-  /** Accepts bytes that `take` returned, for use in a later turn. */
+  /** Accepts bytes that `take` returned and that nobody reads any more, for use again. */
   recycle(taken: Uint8Array): void {
     const capacity = taken.buffer.byteLength;
     if (capacity > recycledBytesMax) return;
     if (this.spare !== undefined && this.spare.length >= capacity) return;
     this.spare = new Uint8Array(taken.buffer as ArrayBuffer);
+  }
+
+  /** Gives memory back while nothing is waiting; for connections that are idle. */
+  shrink(): void {
+    this.spare = undefined;
+    if (this.length === 0) this.use(nothing);
   }
 
   /** Forgets what was written since `length` was `mark`. */

@@ -6,6 +6,7 @@ import { writeShortString } from './strings.js';
 export class DeliverTemplate {
   readonly channel: number;
   readonly bytes: Uint8Array;
+  readonly view: DataView;
 
   /** Throws EncodeError if the tag has more than 255 bytes. */
   constructor(channel: number, consumerTag: string) {
@@ -17,5 +18,6 @@ export class DeliverTemplate {
     writeShortString(writer, consumerTag);
     this.channel = channel;
     this.bytes = writer.take().slice();
+    this.view = new DataView(this.bytes.buffer);
   }
 }

@@ -6,7 +6,7 @@
  * A frame that lies whole in the fed chunk is handed on where it lies; nothing is copied or allocated. Only the beginning
  * of a frame whose rest has not come yet is kept, in one buffer that is used again and grows with what really arrives.
  */
-import { readU16, readU32 } from '../../wire/bytes.js';
+import { readI32, readU16, readU32 } from '../../wire/bytes.js';
 import { Frame } from './generated/ids.js';
 import { ReplyCode } from './generated/reply-codes.js';
 import { ProtocolError } from './protocol-error.js';
@@ -39,7 +39,7 @@ const nothing = new Uint8Array(0);
 
 export class FrameParser {
   /**
-   * The largest payload accepted, in bytes; to be set to the negotiated frame-max. (By the specification frame-max counts the
+   * The largest payload accepted, in bytes, never 0; to be set to the negotiated frame-max. (By the specification frame-max counts the
    * eight bytes around the payload as well; some clients do not, so as RabbitMQ does, payloads up to frame-max pass.)
    */
   frameMax: number = Frame.minSize;
@@ -74,7 +74,7 @@ export class FrameParser {
   }
 
   /**
-   * Parses the next bytes of the stream. Throws ProtocolError if they are no frames (501; the parser has stopped), or if too
+   * Parses the next bytes of the stream; not to be called by the handler. Throws ProtocolError if they are no frames (501; the parser has stopped), or if too
    * much came while paused (506). What a handler throws goes through: its frame is used up, the rest is kept, and `resume` or
    * the next `feed` goes on behind it.
    */
@@ -164,9 +164,13 @@ export class FrameParser {
       this.fail(ReplyCode.resourceError, `more than ${pausedBytesMax} bytes came while the connection was paused`);
     }
     if (this.heldEnd + count > this.held.length) {
-      const room = needed > this.held.length ? new Uint8Array(Math.max(needed, this.held.length * 2, 512)) : this.held;
-      room.set(this.held.subarray(this.heldStart, this.heldEnd));
-      this.held = room;
+      if (needed > this.held.length) {
+        const larger = new Uint8Array(Math.max(needed, this.held.length * 2, 512));
+        larger.set(this.held.subarray(this.heldStart, this.heldEnd));
+        this.held = larger;
+      } else {
+        this.held.copyWithin(0, this.heldStart, this.heldEnd);
+      }
       this.heldStart = 0;
       this.heldEnd = before;
     }
@@ -182,12 +186,13 @@ export class FrameParser {
       at = this.open(bytes, at, end);
       if (this.opening || this.state !== State.running) return;
     }
-    const { handler, frameMax } = this;
+    const { handler } = this;
     while (end - at >= frameOverheadBytes) {
-      const size = readU32(bytes, at + 3);
+      // As i32, so that all of this stays small-integer arithmetic; what is negative is too large.
+      const size = readI32(bytes, at + 3);
       const payload = at + frameHeaderBytes;
       const payloadEnd = payload + size;
-      if (size > frameMax || payloadEnd >= end) break;
+      if (size < 0 || size > this.frameMax || payloadEnd >= end) break;
       if (bytes[payloadEnd] !== Frame.end) this.failAtEnd(bytes, at, payloadEnd);
       const type = bytes[at]!;
       const channel = readU16(bytes, at + 1);
@@ -198,7 +203,6 @@ export class FrameParser {
       else if (type === Frame.body) handler.body(channel, bytes, payload, payloadEnd);
       else this.other(type, channel, size);
       if (this.state !== State.running) return;
-      if (this.frameMax !== frameMax) return this.run(bytes, at, end);
     }
     if (at < end) this.checkBeginning(bytes, at, end);
   }

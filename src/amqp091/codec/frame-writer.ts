@@ -1,7 +1,7 @@
 /** Writes frames into one output buffer: methods from objects, and the hot ones straight from their parts. */
 import type { EnqueueView, MessageParts } from '../../log/record.js';
 import { ByteWriter } from '../../wire/byte-writer.js';
-import { copyBytes } from '../../wire/bytes.js';
+import { copyRun } from '../../wire/bytes.js';
 import { EncodeError } from '../../wire/decode-error.js';
 import { contentHeaderFixedBytes } from './content-header.js';
 import type { DeliverTemplate } from './deliver-template.js';
@@ -69,8 +69,7 @@ export class FrameWriter {
     this.output.u64(body.length);
     properties.encode(this.output);
     this.end(mark);
-    const from = this.output.ensure(this.bodyFramesBytes(body.length));
-    this.output.length = this.putBody(from, channel, body, 0, body.length);
+    this.body(channel, body, 0, body.length);
   }
 
   /** basic.deliver with its content. */
@@ -79,14 +78,14 @@ export class FrameWriter {
     const frame = prefix.length + 9 + message.metaLength + 1;
     const start = this.output.ensure(frame + this.contentBytes(message.headerLength, message.bodyLength));
     const { bytes, view } = this.output;
-    copyBytes(prefix, 0, prefix.length, bytes, start);
+    copyRun(prefix, template.view, 0, prefix.length, bytes, view, start);
     view.setUint32(start + 3, frame - frameOverheadBytes);
     let at = start + prefix.length;
     view.setUint32(at, deliveryTag / 0x1_0000_0000);
     view.setUint32(at + 4, deliveryTag);
     bytes[at + 8] = redelivered ? 1 : 0;
     at += 9;
-    copyBytes(message.bytes, message.metaStart, message.metaLength, bytes, at);
+    copyRun(message.bytes, message.view, message.metaStart, message.metaLength, bytes, view, at);
     at += message.metaLength;
     bytes[at] = Frame.end;
     this.putStored(at + 1, template.channel, message);
@@ -103,7 +102,7 @@ export class FrameWriter {
     view.setUint32(at + 8, deliveryTag);
     bytes[at + 12] = redelivered ? 1 : 0;
     at += 13;
-    copyBytes(message.bytes, message.metaStart, message.metaLength, bytes, at);
+    copyRun(message.bytes, message.view, message.metaStart, message.metaLength, bytes, view, at);
     at += message.metaLength;
     view.setUint32(at, remaining);
     bytes[at + 4] = Frame.end;
@@ -119,17 +118,11 @@ export class FrameWriter {
     writeShortString(output, fitShortString(replyText));
     output.raw(message.metaBytes, message.metaStart, message.metaStart + message.metaLength);
     this.end(mark);
-    const start = output.ensure(this.contentBytes(message.headerLength, message.bodyLength));
-    let at = this.putHeader(
-      start,
-      channel,
-      message.headerBytes,
-      message.headerStart,
-      message.headerLength,
-      message.bodyLength,
-    );
-    at = this.putBody(at, channel, message.bodyBytes, message.bodyStart, message.bodyLength);
-    output.length = at;
+    const start = output.ensure(frameHeaderBytes + contentHeaderFixedBytes);
+    output.length = this.putHeaderStart(start, channel, message.headerLength, message.bodyLength);
+    output.raw(message.headerBytes, message.headerStart, message.headerStart + message.headerLength);
+    output.u8(Frame.end);
+    this.body(channel, message.bodyBytes, message.bodyStart, message.bodyStart + message.bodyLength);
   }
 
   /** basic.ack, to a publisher. */
@@ -154,54 +147,50 @@ export class FrameWriter {
     this.output.length = at + 14;
   }
 
-  /** Bytes of all body frames of a body. */
-  private bodyFramesBytes(bodyLength: number): number {
-    return bodyLength + Math.ceil(bodyLength / this.bodyBytesMax) * frameOverheadBytes;
-  }
-
+  /** Bytes of header and body frames. */
   private contentBytes(headerLength: number, bodyLength: number): number {
-    return frameOverheadBytes + contentHeaderFixedBytes + headerLength + this.bodyFramesBytes(bodyLength);
+    const bodyFrames = bodyLength <= this.bodyBytesMax ? 1 : Math.ceil(bodyLength / this.bodyBytesMax);
+    return contentHeaderFixedBytes + headerLength + bodyLength + (1 + bodyFrames) * frameOverheadBytes;
   }
 
   /** Header and body frames of a stored message, at `start`, where there is room; ends the output there. */
   private putStored(start: number, channel: number, message: EnqueueView): void {
-    const { bytes, bodyLength } = message;
-    const at = this.putHeader(start, channel, bytes, message.headerStart, message.headerLength, bodyLength);
-    this.output.length = this.putBody(at, channel, bytes, message.bodyStart, bodyLength);
+    const { bytes, view } = this.output;
+    const { headerLength, bodyLength } = message;
+    let at = this.putHeaderStart(start, channel, headerLength, bodyLength);
+    copyRun(message.bytes, message.view, message.headerStart, headerLength, bytes, view, at);
+    at += headerLength;
+    bytes[at++] = Frame.end;
+    let from = message.bodyStart;
+    const bodyEnd = from + bodyLength;
+    while (from < bodyEnd) {
+      const count = Math.min(bodyEnd - from, this.bodyBytesMax);
+      at = this.putFrameHeader(at, Frame.body, channel, count);
+      copyRun(message.bytes, message.view, from, count, bytes, view, at);
+      at += count;
+      bytes[at++] = Frame.end;
+      from += count;
+    }
+    this.output.length = at;
   }
 
-  private putHeader(
-    start: number,
-    channel: number,
-    from: Uint8Array,
-    fromStart: number,
-    length: number,
-    bodyLength: number,
-  ): number {
-    const { bytes, view } = this.output;
-    let at = this.putFrameHeader(start, Frame.header, channel, contentHeaderFixedBytes + length);
+  /** The header frame up to the properties. */
+  private putHeaderStart(start: number, channel: number, headerLength: number, bodyLength: number): number {
+    const { view } = this.output;
+    const at = this.putFrameHeader(start, Frame.header, channel, contentHeaderFixedBytes + headerLength);
     view.setUint32(at, ClassId.basic << 16);
     view.setUint32(at + 4, bodyLength / 0x1_0000_0000);
     view.setUint32(at + 8, bodyLength);
-    at += contentHeaderFixedBytes;
-    copyBytes(from, fromStart, length, bytes, at);
-    bytes[at + length] = Frame.end;
-    return at + length + 1;
+    return at + contentHeaderFixedBytes;
   }
 
-  private putBody(start: number, channel: number, from: Uint8Array, fromStart: number, length: number): number {
-    const { bytes } = this.output;
-    let at = start;
-    let left = length;
-    while (left > 0) {
-      const count = left < this.bodyBytesMax ? left : this.bodyBytesMax;
-      at = this.putFrameHeader(at, Frame.body, channel, count);
-      copyBytes(from, fromStart + length - left, count, bytes, at);
-      at += count;
-      bytes[at++] = Frame.end;
-      left -= count;
+  /** Body frames, from bytes of which there is no view. */
+  private body(channel: number, from: Uint8Array, start: number, end: number): void {
+    for (let at = start; at < end; at += this.bodyBytesMax) {
+      const mark = this.begin(Frame.body, channel);
+      this.output.raw(from, at, Math.min(end, at + this.bodyBytesMax));
+      this.end(mark);
     }
-    return at;
   }
 
   private putFrameHeader(at: number, type: number, channel: number, size: number): number {
