@@ -18,6 +18,8 @@ export interface SimPorts {
   readonly address: string;
   readonly clock: Clock;
   readonly turn: Turn;
+  /** Runs a function in a later turn. */
+  readonly later: (run: () => void) => void;
   readonly random: Random;
   readonly disk: Disk;
   readonly transport: Transport;

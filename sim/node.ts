@@ -72,13 +72,15 @@ export class SimNode {
     const random = this.world.random.fork(`node ${this.name} ${life}`);
     network.machineUp(this.name);
     trace.add(this.name, `starts life ${life}`);
+    // Several inputs of about the same time share a turn, as on a busy event loop.
+    const later = (run: () => void): void => void loop.after(random.float() * 0.03, context, run);
     loop.after(0, context, () => {
       const process = this.world.createProcess({
         name: this.name,
         address: `${this.name}:7000`,
         clock: new SimClock(loop, context, 1 + (random.float() - 0.5) * 2e-4, random.float() * 1e6),
-        // Several inputs of about the same time share a turn, as on a busy event loop.
-        turn: new Turn((run) => void loop.after(random.float() * 0.03, context, run)),
+        turn: new Turn(later),
+        later,
         random: random.fork('process'),
         disk: this.disk.open(context),
         transport: network.transport(this.name, context),

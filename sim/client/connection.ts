@@ -67,6 +67,11 @@ export class Connection {
     return !this.closed;
   }
 
+  /** '' or why the node does not read from publishers now. */
+  get gateClosed(): string {
+    return this.session?.broker.gate.closed ?? '';
+  }
+
   /** Requests that have not been answered. */
   get unanswered(): number {
     return this.waiting.size;

@@ -65,7 +65,7 @@ export class Publisher extends Actor {
 
   /** Publishers wait while the node says so; a real one's socket is not read. */
   private gateClosed(): boolean {
-    return (this.connection?.node.process?.broker.gate.closed ?? '') !== '';
+    return (this.connection?.gateClosed ?? '') !== '';
   }
 
   private publishSome(): void {

@@ -1,0 +1,97 @@
+/** The production node, fitted to the simulator: everything of a broker but sockets for clients, HTTP and signals. */
+import { BrokerNode } from '../src/broker-node.js';
+import { isLocalGroup } from '../src/cluster/map.js';
+import type { GroupProbe, NodeProbe, QueueProbe, SimPorts, SimProcess } from './node-ports.js';
+
+export function createSimProcess(ports: SimPorts): SimProcess {
+  const { clock, turn, random, logger, disk, later, rules, transport, coordinator, options } = ports;
+  const node = new BrokerNode(
+    { clock, turn, random, logger, disk, later, rules, cluster: { transport, coordinator } },
+    {
+      node: ports.name,
+      address: ports.address,
+      groups: options.groups,
+      replicas: options.replicas,
+      minInSync: options.minInSync,
+      memoryBytes: options.memoryBytes,
+    },
+  );
+  return {
+    get broker() {
+      return node.broker;
+    },
+    probe: new BrokerProbe(node),
+    start: () => node.start(),
+    stop: () => node.stop(),
+  };
+}
+
+class BrokerProbe implements NodeProbe {
+  private readonly node: BrokerNode;
+
+  constructor(node: BrokerNode) {
+    this.node = node;
+  }
+
+  get boot(): number {
+    return (this.node.self as BrokerNode['self'] | undefined)?.boot ?? 0;
+  }
+  get ready(): boolean {
+    return this.node.isReady;
+  }
+  get broken(): string {
+    const recovered = (this.node.replication as BrokerNode['replication'] | undefined) !== undefined;
+    return recovered && this.node.store.journal.state === 'failed' ? 'its journal has failed' : '';
+  }
+
+  groups(): GroupProbe[] {
+    const groups: GroupProbe[] = [];
+    for (const [group, replica] of this.replicas) {
+      if (isLocalGroup(group)) continue;
+      const { primary, backup, joining } = replica;
+      if (primary !== undefined) groups.push({ group, role: 'primary', epoch: primary.epoch });
+      else if (backup !== undefined) groups.push({ group, role: joining ? 'joining' : 'backup', epoch: backup.epoch });
+      else groups.push({ group, role: 'none', epoch: replica.epoch });
+    }
+    return groups;
+  }
+
+  attachedEpoch(group: number): number {
+    return this.node.clients.client(group).attachment?.epoch ?? 0;
+  }
+
+  groupOf(vhost: string, queue: string): number {
+    return this.node.tables.queue(vhost, queue)?.group ?? -1;
+  }
+
+  incarnationOf(vhost: string, queue: string): number {
+    return this.node.tables.queue(vhost, queue)?.position ?? 0;
+  }
+
+  queues(group: number): QueueProbe[] {
+    const state = this.replicas.get(group)?.state;
+    if (state === undefined) return [];
+    return [...state.allQueues()].map(({ incarnation, options, index }) => ({
+      incarnation,
+      durable: options.durable,
+      positions: index.positionsAscending(0, Number.MAX_SAFE_INTEGER),
+    }));
+  }
+
+  has(group: number, incarnation: number, position: number): boolean {
+    return this.replicas.get(group)?.state.queue(incarnation)?.index.find(position) !== undefined;
+  }
+
+  wiring(): string[] {
+    return [...this.node.tables.objects()].map((object) => JSON.stringify(object)).sort();
+  }
+
+  residue(): Record<string, number> {
+    return {};
+  }
+
+  private get replicas(): BrokerNode['replication']['replicas'] {
+    const replication = this.node.replication as BrokerNode['replication'] | undefined;
+    return replication?.replicas ?? new Map();
+  }
+}
