@@ -53,7 +53,6 @@ export class GroupState {
   private readonly pool = new PiecePool();
   private readonly queues = new Map<Lsn, QueueState>();
   private latest: QueueState | undefined;
-  private latestChunk: Chunk | undefined;
   private dequeueFrom: QueueState | undefined;
 
   /**
@@ -89,11 +88,8 @@ export class GroupState {
 
   /** The chunk that an index entry refers to. */
   chunk(id: number): Chunk {
-    const latest = this.latestChunk;
-    if (latest !== undefined && latest.id === id) return latest;
-    const chunk = this.chunks.byId(id);
-    this.latestChunk = chunk;
-    return chunk;
+    // No memo: a freed chunk's number is used again.
+    return this.chunks.byId(id);
   }
 
   // ---- committed records ----
