@@ -162,18 +162,29 @@ export class TestGroup {
     this.id = id;
   }
 
-  /** The node takes over; the others hear of it `hearAfterMs` later. The old primary is deposed when it hears. */
+  /**
+   * The node takes over; the others hear of it `hearAfterMs` later. The old primary is deposed when it hears; it has no lease
+   * any more, and what it appends does not commit.
+   */
   lead(node: TestNode, hearAfterMs = 0): void {
+    const { primary: old } = this;
+    if (old !== undefined) {
+      old.commits = false;
+      old.acts = false;
+    }
     this.epoch++;
-    const before = this.leader;
-    const old = this.primary;
     this.leader = node;
-    if (before === node) old?.close();
-    this.primary = new TestPrimary(this, node, this.epoch);
+    const primary = new TestPrimary(this, node, this.epoch);
+    this.primary = primary;
     const leadership: Leadership = { epoch: this.epoch, node: node.name, boot: node.boot };
     for (const other of this.world.nodes.values())
       this.world.loop.after(other === node ? 0 : hearAfterMs, other.context, () => {
-        if (other === before && other !== node) old?.close();
+        const led = other.leads.get(this.id);
+        if (led !== undefined && led.epoch < primary.epoch) {
+          led.close();
+          other.leads.delete(this.id);
+        }
+        if (other === node) other.leads.set(this.id, primary);
         other.directory.learn(this, leadership);
       });
   }
@@ -201,6 +212,7 @@ class TestDirectory implements GroupDirectory {
   }
 
   learn(group: TestGroup, leadership: Leadership): void {
+    if (leadership.epoch <= (this.known.get(group.id)?.epoch ?? 0)) return;
     this.known.set(group.id, leadership);
     this.groups.set(group.id, group);
     this.changed(group.id);
@@ -243,6 +255,8 @@ export class TestNode {
   readonly directory: TestDirectory;
   readonly clients: GroupClients;
   readonly server: AttachmentServer;
+  /** What it leads, as far as it knows, by group. */
+  readonly leads: Map<number, TestPrimary> = new Map();
 
   constructor(world: World, name: string, boot: number, rules: Rules) {
     this.world = world;
