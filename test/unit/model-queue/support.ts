@@ -288,12 +288,14 @@ export class TestPrimary {
   readonly broken: string[] = [];
   /** Commit at the end of each turn. */
   commits = true;
-  private scheduled: (() => void)[] = [];
+  private readonly scheduled: (() => void)[];
 
-  constructor(options: { epoch?: number; state?: GroupState; chunks?: TestChunks; rules?: Rules; open?: boolean } = {}) {
-    const epoch = options.epoch ?? 1;
-    this.chunks = options.chunks ?? new TestChunks();
-    this.state = options.state ?? new GroupState(1, this.chunks, (run) => this.scheduled.push(run));
+  /** @param options `previous`: the primary of an older epoch, closed, whose state this one takes over. */
+  constructor(options: { previous?: TestPrimary; epoch?: number; rules?: Rules; open?: boolean } = {}) {
+    const { previous, epoch = 1 } = options;
+    this.chunks = previous?.chunks ?? new TestChunks();
+    this.scheduled = previous?.scheduled ?? [];
+    this.state = previous?.state ?? new GroupState(1, this.chunks, (run) => this.scheduled.push(run));
     this.log = new TestLog(1, this.chunks, epoch);
     this.service = new GroupService({
       state: this.state,
@@ -344,8 +346,7 @@ export class TestPrimary {
 
   /** Runs what is scheduled now, and nothing that this schedules. Returns whether there was anything. */
   runOnce(): boolean {
-    const due = this.scheduled;
-    this.scheduled = [];
+    const due = this.scheduled.splice(0);
     for (const run of due) run();
     return due.length > 0;
   }
