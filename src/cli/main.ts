@@ -1,0 +1,33 @@
+#!/usr/bin/env node
+/**
+ * The command line. Each command's file declares it; what a command needs to run is loaded when it runs.
+ * Exit codes: 0 done, 1 failed, 2 wrong usage; with one line on standard error.
+ */
+import { Command, CommanderError } from 'commander';
+import { ConfigError } from '../config/settings.js';
+import { version } from '../version.js';
+import { serveCommand } from './serve.js';
+import { CommandError, ExitCode, explain } from './fail.js';
+
+const program: Command = new Command('understudy')
+  .description('A message broker that does not lose messages')
+  .version(version)
+  .exitOverride()
+  .configureOutput({ outputError: () => {} });
+for (const command of [serveCommand()]) program.addCommand(command.copyInheritedSettings(program));
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommandError) return error.exitCode;
+  return error instanceof CommanderError || error instanceof ConfigError ? ExitCode.usage : ExitCode.failed;
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  const asked = error instanceof CommanderError && error.exitCode === 0;
+  if (!asked) {
+    const text = explain(error).replace(/^error: /, '');
+    process.stderr.write(`understudy: ${text === '(outputHelp)' ? 'which command? See understudy --help' : text}\n`);
+    process.exitCode = exitCodeOf(error);
+  }
+}

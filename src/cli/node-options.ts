@@ -1,0 +1,49 @@
+import { type Command, Option } from 'commander';
+import type { RawSettings } from '../config/settings.js';
+
+/** Options that make a node what it is; `cluster` passes them on to each of its nodes. Checked by config/settings. */
+const shared: readonly [flags: string, description: string][] = [
+  ['--replicas <n>', 'replicas of each queue, when the cluster is founded (default 3)'],
+  ['--min-in-sync <n>', 'replicas that must have a message before its confirm, when founded (default 1)'],
+  ['--groups <n>', 'replicated groups, when founded (default 16)'],
+  ['--memory <bytes>', 'memory for messages; beyond it they live on disk only (default 256MiB)'],
+  ['--disk-free-min <bytes>', 'publishers wait below this much free disk space (default 50MiB)'],
+  ['--re-replicate-after <time>', "another node takes a lost replica's place after this (default 10m)"],
+  ['--lease <time>', 'how long a silent primary keeps its place (default 2s)'],
+  ['--log-level <level>', 'debug, info, warn, error or silent (default info)'],
+];
+
+const own: readonly [flags: string, description: string][] = [
+  ['--node <name>', "this node's name, unique in the cluster (default n1)"],
+  ['--data <dir>', 'folder of the journal (default ./understudy-data)'],
+  ['--amqp <host:port>', 'where AMQP clients connect (default 127.0.0.1:5672)'],
+  ['--http <host:port>', 'where HTTP is served, or off (default 127.0.0.1:15672)'],
+  ['--cluster <host:port>', 'where the other brokers connect (default 127.0.0.1:25672)'],
+  ['--coordinator <local:dir>', 'makes it a node of the cluster that shares this folder; without: one broker'],
+  ['--lead <true|false>', 'false: primary of nothing, if it can be avoided (default true)'],
+];
+
+export function addNodeOptions(command: Command): Command {
+  for (const [flags, description] of own) command.addOption(new Option(flags, description));
+  return addSharedOptions(command);
+}
+
+export function addSharedOptions(command: Command): Command {
+  for (const [flags, description] of shared) command.addOption(new Option(flags, description));
+  return command;
+}
+
+/** What the command line named, under the names of the settings (`minInSync` → `min-in-sync`). */
+export function rawSettings(options: Readonly<Record<string, unknown>>): RawSettings {
+  const raw: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(options)) {
+    raw[name.replaceAll(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`)] = value;
+  }
+  return raw;
+}
+
+/** Of the raw settings, those that `cluster` passes on to its nodes. */
+export function sharedSettings(raw: RawSettings): RawSettings {
+  const names = shared.map(([flags]) => flags.slice(2).split(' ', 1)[0]!);
+  return Object.fromEntries(Object.entries(raw).filter(([name]) => names.includes(name)));
+}

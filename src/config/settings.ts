@@ -1,0 +1,154 @@
+/**
+ * What a node may be told, by option or by configuration file: same names, same texts. The command line goes before the file,
+ * the file before the defaults. Everything is read and checked here, once; the rest of the program gets plain values.
+ */
+import * as v from 'valibot';
+import { type LogLevel, logLevels } from '../process/log-level.js';
+import { type Endpoint, parseEndpoint } from './endpoint.js';
+import { parseBytes, parseDuration } from './quantities.js';
+
+/** An option or a line of the configuration file that makes no sense; the text names it. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** Values as they were written, by option name without the dashes. */
+export type RawSettings = Readonly<Record<string, unknown>>;
+
+export interface NodeSettings {
+  node: string;
+  data: string;
+  amqp: Endpoint;
+  /** Null: no HTTP. */
+  http: Endpoint | null;
+  /** Where the other brokers reach this one. */
+  cluster: Endpoint;
+  /** Folder of the `local` coordinator; null: a broker that is alone. */
+  coordinator: string | null;
+  replicas: number;
+  minInSync: number;
+  groups: number;
+  memoryBytes: number;
+  diskFreeBytesMin: number;
+  lead: boolean;
+  reReplicateAfterMs: number;
+  leaseMs: number;
+  logLevel: LogLevel;
+}
+
+const text = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String));
+
+/** A text that `read` turns into a value, or throws RangeError about. */
+function read<T>(parse: (text: string) => T): v.GenericSchema<unknown, T> {
+  return v.pipe(
+    text,
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      try {
+        return parse(dataset.value);
+      } catch (error) {
+        addIssue({ message: (error as Error).message });
+        return NEVER;
+      }
+    }),
+  );
+}
+
+function whole(least: number, most: number): v.GenericSchema<unknown, number> {
+  return read((written) => {
+    const value = Number(written);
+    if (!/^\d+$/.test(written) || value < least || value > most)
+      throw new RangeError(`"${written}" is no whole number from ${least} to ${most}`);
+    return value;
+  });
+}
+
+function oneOf<const T extends string>(values: readonly T[]): v.GenericSchema<unknown, T> {
+  return read((written) => {
+    const value = values.find((candidate) => candidate === written);
+    if (value === undefined) throw new RangeError(`"${written}" is none of ${values.join(', ')}`);
+    return value;
+  });
+}
+
+function atLeast(read: (text: string) => number, least: number, what: string): (text: string) => number {
+  return (written) => {
+    const value = read(written);
+    if (value < least) throw new RangeError(`"${written}" is less than ${what}`);
+    return value;
+  };
+}
+
+function nodeName(written: string): string {
+  if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(written))
+    throw new RangeError(`"${written}" is no node name: letters, digits, and _ . - after the first`);
+  return written;
+}
+
+function folder(written: string): string {
+  if (written === '') throw new RangeError('the name of a folder is missing');
+  return written;
+}
+
+function coordinator(written: string): string {
+  const found = /^local:(.+)$/.exec(written);
+  if (found === null) throw new RangeError(`"${written}" is no coordinator: local:DIR`);
+  return found[1]!;
+}
+
+const mebibyte = 1024 * 1024;
+
+const schema = v.strictObject({
+  node: v.optional(read(nodeName), 'n1'),
+  data: v.optional(read(folder), './understudy-data'),
+  amqp: v.optional(read(parseEndpoint), '127.0.0.1:5672'),
+  http: v.optional(
+    read((written) => (written === 'off' ? null : parseEndpoint(written))),
+    '127.0.0.1:15672',
+  ),
+  cluster: v.optional(read(parseEndpoint), '127.0.0.1:25672'),
+  coordinator: v.nullish(read<string | null>(coordinator), null),
+  replicas: v.optional(whole(1, 31), '3'),
+  'min-in-sync': v.optional(whole(1, 31), '1'),
+  groups: v.optional(whole(1, 1024), '16'),
+  memory: v.optional(read(atLeast(parseBytes, 16 * mebibyte, '16MiB')), '256MiB'),
+  'disk-free-min': v.optional(read(parseBytes), '50MiB'),
+  lead: v.optional(oneOf(['true', 'false']), 'true'),
+  're-replicate-after': v.optional(read(parseDuration), '10m'),
+  lease: v.optional(read(atLeast(parseDuration, 600, '600ms')), '2s'),
+  'log-level': v.optional(oneOf(logLevels), 'info'),
+});
+
+/** Names of all settings, as options and in the file. */
+export const settingNames: readonly string[] = Object.keys(schema.entries);
+
+/** @param layers the first goes before the others; what none names has its default. Throws ConfigError. */
+export function readSettings(...layers: readonly RawSettings[]): NodeSettings {
+  const raw = Object.assign({}, ...layers.toReversed()) as RawSettings;
+  const result = v.safeParse(schema, raw);
+  if (!result.success) {
+    const issue = result.issues[0];
+    const name = String(issue.path?.[0]?.key ?? '');
+    if (!settingNames.includes(name)) throw new ConfigError(`there is no setting "${name}"`);
+    throw new ConfigError(`${name}: ${issue.message}`);
+  }
+  const { output } = result;
+  if (output['min-in-sync'] > output.replicas)
+    throw new ConfigError(`min-in-sync: ${output['min-in-sync']} is more than the ${output.replicas} replicas`);
+  return {
+    node: output.node,
+    data: output.data,
+    amqp: output.amqp,
+    http: output.http,
+    cluster: output.cluster,
+    coordinator: output.coordinator,
+    replicas: output.replicas,
+    minInSync: output['min-in-sync'],
+    groups: output.groups,
+    memoryBytes: output.memory,
+    diskFreeBytesMin: output['disk-free-min'],
+    lead: output.lead === 'true',
+    reReplicateAfterMs: output['re-replicate-after'],
+    leaseMs: output.lease,
+    logLevel: output['log-level'],
+  };
+}

@@ -1,0 +1,25 @@
+import { type Resource, requireStarted } from '../resource.js';
+
+/**
+ * `GET /api/cluster`: who is a member, and per group who leads it, who is in sync and who is on the way to it. Of joins, only
+ * those of the node asked tell how far they are.
+ */
+export const clusterRoutes: readonly Resource[] = [
+  {
+    path: '/api/cluster',
+    get({ broker }) {
+      requireStarted(broker);
+      const { report, map } = broker;
+      const { id, replicas, minInSync } = map.config;
+      return {
+        id,
+        node: broker.options.node,
+        replicas,
+        minInSync,
+        complete: report.isComplete(),
+        members: report.members(),
+        groups: report.groups(),
+      };
+    },
+  },
+];

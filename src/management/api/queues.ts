@@ -1,0 +1,27 @@
+import { type Resource, requireStarted } from '../resource.js';
+
+/** `GET /api/queues/VHOST/NAME`: one queue, by the names that RabbitMQ's management uses. Counts are the primary's. */
+export const queueRoutes: readonly Resource[] = [
+  {
+    path: '/api/queues/:vhost/:name',
+    async get({ broker, parameters }) {
+      requireStarted(broker);
+      const status = await broker.broker.queueStatus(parameters['vhost']!, parameters['name']!);
+      return {
+        name: status.name,
+        vhost: status.vhost,
+        durable: status.durable,
+        exclusive: status.exclusive,
+        auto_delete: status.autoDelete,
+        messages: status.messages + status.unacknowledged,
+        messages_ready: status.messages,
+        messages_unacknowledged: status.unacknowledged,
+        consumers: status.consumers,
+        group: status.group,
+        leader: status.leader,
+        members: status.members,
+        online: status.online,
+      };
+    },
+  },
+];

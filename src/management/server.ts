@@ -1,0 +1,122 @@
+/**
+ * The HTTP side of a node: a JSON API on node:http, one file per resource in api/. It serves from before the broker is ready,
+ * so that one can see it join.
+ *
+ * Every answer is JSON. Errors: `{"error": ..., "reason": ...}` with 401, 404, 405, 503 or 500, as RabbitMQ writes them.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import findMyWay, { type HTTPMethod } from 'find-my-way';
+import { RefusedError } from '../base/errors.js';
+import type { Logger } from '../base/logger.js';
+import type { BrokerNode } from '../broker-node.js';
+import type { Endpoint } from '../config/endpoint.js';
+import type { Authenticator } from '../security/authenticator.js';
+import { clusterRoutes } from './api/cluster.js';
+import { healthRoutes } from './api/health.js';
+import { queueRoutes } from './api/queues.js';
+import { isAuthorized } from './basic-auth.js';
+import { HttpError, type Resource } from './resource.js';
+
+export interface ManagementOptions {
+  broker: BrokerNode;
+  authenticator: Authenticator;
+  logger: Logger;
+}
+
+const resources: readonly Resource[] = [...clusterRoutes, ...queueRoutes, ...healthRoutes];
+
+/** Requests that are under way; more are refused. */
+const requestsMax = 1000;
+
+export class ManagementServer {
+  private readonly options: ManagementOptions;
+  private readonly router = findMyWay({ ignoreTrailingSlash: true, caseSensitive: true });
+  private readonly server: Server;
+  private readonly sockets: Set<Socket> = new Set();
+  private requests = 0;
+
+  constructor(options: ManagementOptions) {
+    this.options = options;
+    for (const resource of resources) this.router.on('GET', resource.path, () => {}, resource);
+    this.server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
+      void this.serve(request, response);
+    });
+    this.server.on('connection', (socket) => {
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
+    });
+  }
+
+  /** Resolves to the endpoint with the port bound. Rejects as `net.Server.listen` fails. */
+  listen(endpoint: Endpoint): Promise<Endpoint> {
+    const { server } = this;
+    return new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(endpoint, () => {
+        server.off('error', reject);
+        server.on('error', (error) => this.options.logger.error('HTTP listener failed', { error: String(error) }));
+        resolve({ host: endpoint.host, port: (server.address() as AddressInfo).port });
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    if (!this.server.listening) return;
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    for (const socket of this.sockets) socket.destroy();
+    await closed;
+  }
+
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    request.resume();
+    this.requests++;
+    try {
+      answer(response, 200, await this.result(request));
+    } catch (error) {
+      this.refuse(response, error);
+    } finally {
+      this.requests--;
+    }
+  }
+
+  private async result(request: IncomingMessage): Promise<unknown> {
+    if (this.requests > requestsMax) throw new HttpError(503, 'busy', `${requestsMax} requests are under way`);
+    const { broker, authenticator } = this.options;
+    if (!(await isAuthorized(request, authenticator))) {
+      throw new HttpError(401, 'not_authorised', 'Login failed', { 'www-authenticate': 'Basic realm="Understudy"' });
+    }
+    const method = (request.method === 'HEAD' ? 'GET' : request.method) as HTTPMethod;
+    const path = (request.url ?? '/').split('?', 1)[0]!;
+    const found = this.router.find(method, path);
+    if (found === null) {
+      if (this.router.find('GET', path) === null) throw new HttpError(404, 'not_found', `there is no ${path}`);
+      throw new HttpError(405, 'method_not_allowed', `${path} can be read only`, { allow: 'GET, HEAD' });
+    }
+    const resource = found.store as Resource;
+    return resource.get({ broker, parameters: found.params as Record<string, string> });
+  }
+
+  private refuse(response: ServerResponse, error: unknown): void {
+    if (error instanceof HttpError) {
+      answer(response, error.status, { error: error.code, reason: error.message }, error.headers);
+    } else if (error instanceof RefusedError) {
+      answer(response, error.kind === 'not-found' ? 404 : 400, { error: error.kind.replaceAll('-', '_'), reason: error.message });
+    } else {
+      this.options.logger.error('HTTP request failed', { error: String(error) });
+      answer(response, 500, { error: 'internal_error', reason: String(error) });
+    }
+  }
+}
+
+function answer(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+  if (response.destroyed) return;
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    ...headers,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-cache',
+  });
+  response.end(text);
+}

@@ -1,0 +1,166 @@
+/**
+ * A node as a process runs it: BrokerNode on the real clock, disk and network, with its AMQP and HTTP servers. The one place
+ * where everything is put together; command line and embedding API both start nodes here.
+ *
+ *   HTTP listens (it says "joining") → the AMQP port is tried → BrokerNode.start → AMQP listens → the map is told → ready
+ *
+ * Clients are let in only when the node's role is known. Stopping goes the other way.
+ */
+import { createServer } from 'node:net';
+import { type Amqp091Server, createAmqp091Server } from './amqp091/server.js';
+import type { Clock } from './base/clock.js';
+import type { Logger } from './base/logger.js';
+import { Turn } from './base/turn.js';
+import { type BrokerOptions, BrokerNode } from './broker-node.js';
+import type { Coordinator } from './cluster/coordinator/coordinator.js';
+import { TcpTransport } from './cluster/link/tcp-transport.js';
+import { type Endpoint, formatEndpoint } from './config/endpoint.js';
+import type { ManagementServer } from './management/server.js';
+import { ProcessClock } from './process/clock.js';
+import { processRandom } from './process/random.js';
+import { StaticAuthenticator } from './security/authenticator.js';
+import { MemoryDisk } from './store/memory-disk.js';
+import { NodeDisk } from './store/node-disk.js';
+import type { Disk } from './store/disk.js';
+import { version } from './version.js';
+
+export interface NodeOptions {
+  /** Unique in the cluster. */
+  node: string;
+  amqp: Endpoint;
+  /** Null: no HTTP. */
+  http: Endpoint | null;
+  /** A folder, or a disk that outlives the node (a cluster in memory). */
+  data: string | Disk;
+  /** Null: a broker that is alone. */
+  cluster: { listen: Endpoint; coordinator: Coordinator } | null;
+  logger: Logger;
+  /** Passwords by user name. */
+  users: ReadonlyMap<string, string>;
+  /** What is not named has its default; see `brokerDefaults`. */
+  broker: Partial<BrokerOptions>;
+}
+
+/** What can go wrong with a node that runs, and ends it: the others take over. */
+export type FailureListener = (reason: string) => void;
+
+export class Node {
+  readonly name: string;
+  readonly broker: BrokerNode;
+  /** Where clients connect; ports are those bound. */
+  amqp: Endpoint;
+  http: Endpoint | null;
+  private readonly options: NodeOptions;
+  private readonly clock: Clock = new ProcessClock();
+  private readonly turn: Turn = new Turn(setImmediate);
+  private readonly folder: NodeDisk | undefined;
+  private amqpServer: Amqp091Server | undefined;
+  private management: ManagementServer | undefined;
+  private stopping: Promise<void> | undefined;
+
+  private constructor(options: NodeOptions, disk: Disk) {
+    this.name = options.node;
+    this.options = options;
+    this.amqp = options.amqp;
+    this.http = options.http;
+    this.folder = disk instanceof NodeDisk ? disk : undefined;
+    const { clock, turn } = this;
+    const { cluster, logger } = options;
+    const ports = cluster === null ? undefined : { transport: new TcpTransport(), coordinator: cluster.coordinator };
+    this.broker = new BrokerNode(
+      { clock, turn, random: processRandom, logger, disk, later: (run) => void setImmediate(run), cluster: ports },
+      {
+        ...options.broker,
+        node: options.node,
+        pid: process.pid,
+        address: cluster === null ? '' : formatEndpoint(cluster.listen),
+      },
+    );
+  }
+
+  /**
+   * Resolves when the node serves. Rejects, with everything closed again, if it cannot: a taken port (`code` EADDRINUSE), a
+   * folder in use (FolderLockedError) or not ours (StoreRefusedError), a cluster that refuses it (MembershipError).
+   */
+  static async start(options: NodeOptions, failed: FailureListener = () => {}): Promise<Node> {
+    const disk = typeof options.data === 'string' ? await NodeDisk.open(options.data) : options.data;
+    const node = new Node(options, disk);
+    try {
+      await node.run(failed);
+    } catch (error) {
+      await node.stop().catch(() => {});
+      throw error;
+    }
+    return node;
+  }
+
+  /** A disk in memory, for `data`. */
+  static memoryDisk(): Disk {
+    return new MemoryDisk();
+  }
+
+  /** Clients get connection.close; what was acknowledged is on disk. */
+  stop(): Promise<void> {
+    this.stopping ??= this.close(() => this.amqpServer?.stop('shutdown'));
+    return this.stopping;
+  }
+
+  /** Ends it as a crash would, as far as clients and other nodes can tell: no word to anybody. */
+  kill(): Promise<void> {
+    this.stopping ??= this.close(async () => this.amqpServer?.destroy());
+    return this.stopping;
+  }
+
+  private async run(failed: FailureListener): Promise<void> {
+    const { options, broker } = this;
+    const { logger } = options;
+    const authenticator = new StaticAuthenticator(options.users);
+    if (options.http !== null) {
+      const { ManagementServer } = await import('./management/server.js');
+      this.management = new ManagementServer({ broker, authenticator, logger });
+      this.http = await this.management.listen(options.http);
+    }
+    await checkFree(options.amqp);
+    await broker.start();
+    broker.store.journal.onState((state, reason) => {
+      if (state === 'failed') failed(`the journal has failed: ${reason}`);
+    });
+    this.amqpServer = createAmqp091Server({
+      broker: broker.broker,
+      turn: this.turn,
+      clock: this.clock,
+      logger,
+      authenticator,
+      product: { version, clusterName: broker.map.config.id },
+      boot: broker.self.boot,
+    });
+    const { port } = await this.amqpServer.listen(options.amqp.host, options.amqp.port);
+    this.amqp = { host: options.amqp.host, port };
+    await broker.announce({
+      amqp: formatEndpoint(this.amqp),
+      http: this.http === null ? '' : formatEndpoint(this.http),
+    });
+  }
+
+  private async close(endClients: () => Promise<void> | undefined): Promise<void> {
+    try {
+      await endClients();
+      await this.management?.close();
+    } finally {
+      await this.broker.stop();
+      await this.options.cluster?.coordinator.close();
+      await this.folder?.close();
+    }
+  }
+}
+
+/** A taken port is found before the broker enters the cluster. */
+async function checkFree(endpoint: Endpoint): Promise<void> {
+  if (endpoint.port === 0) return;
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(endpoint, resolve);
+  });
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+}
