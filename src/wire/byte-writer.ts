@@ -102,11 +102,12 @@ export class ByteWriter {
     this.length = at + 4;
   }
 
-  /** A non-negative integer; exact up to 2^53. */
+  /** A non-negative integer; exact up to 2^53, from 2^64 on the largest that fits. */
   u64(value: number): void {
     const at = this.ensure(8);
-    this.view.setUint32(at, value / 0x1_0000_0000);
-    this.view.setUint32(at + 4, value);
+    const fits = value < 2 ** 64;
+    this.view.setUint32(at, fits ? value / 0x1_0000_0000 : 0xffff_ffff);
+    this.view.setUint32(at + 4, fits ? value : 0xffff_ffff);
     this.length = at + 8;
   }
 

@@ -82,7 +82,9 @@ export class FrameParser {
     this.next = 0;
     this.feeding = true;
     try {
-      if (this.state === State.running && this.heldEnd > 0) this.runHeld(this.topUp(bytes));
+      while (this.state === State.running && this.heldEnd > 0 && this.next < bytes.length) {
+        this.runHeld(this.topUp(bytes, this.next));
+      }
       if (this.state === State.running) this.run(bytes, this.next, bytes.length);
     } finally {
       this.feeding = false;
@@ -136,23 +138,21 @@ export class FrameParser {
     }
   }
 
-  /** Moves bytes behind the kept ones until those hold a whole frame; returns how many it took. */
-  private topUp(bytes: Uint8Array): number {
-    let taken = 0;
-    if (this.opening) return this.move(bytes, 0, protocolHeaderBytes - this.heldBytes);
-    if (this.heldBytes < frameHeaderBytes) {
-      taken = this.move(bytes, 0, frameHeaderBytes - this.heldBytes);
-      if (this.heldBytes < frameHeaderBytes) return taken;
-    }
+  /** Moves fed bytes from `start` behind the kept ones until those begin with a whole frame; returns where it stopped. */
+  private topUp(bytes: Uint8Array, start: number): number {
+    if (this.opening) return this.move(bytes, start, protocolHeaderBytes - this.heldBytes);
+    const next = this.move(bytes, start, frameHeaderBytes - this.heldBytes);
+    if (this.heldBytes < frameHeaderBytes) return next;
     this.checkBeginning(this.held, this.heldStart, this.heldEnd);
     const whole = readU32(this.held, this.heldStart + 3) + frameOverheadBytes;
-    return taken + this.move(bytes, taken, whole - this.heldBytes);
+    return this.move(bytes, next, whole - this.heldBytes);
   }
 
   private move(bytes: Uint8Array, start: number, wanted: number): number {
-    const count = Math.max(0, Math.min(wanted, bytes.length - start));
-    if (count > 0) this.hold(bytes, start, start + count);
-    return count;
+    const end = Math.min(start + wanted, bytes.length);
+    if (end <= start) return start;
+    this.hold(bytes, start, end);
+    return end;
   }
 
   /** Keeps bytes [start, end) behind those kept before. */
@@ -245,6 +245,7 @@ export class FrameParser {
   }
 
   private failAtEnd(bytes: Uint8Array, at: number, payloadEnd: number): never {
+    this.checkBeginning(bytes, at, payloadEnd);
     const marker = bytes[payloadEnd]!.toString(16).padStart(2, '0');
     const size = payloadEnd - at - frameHeaderBytes;
     return this.fail(
