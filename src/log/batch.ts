@@ -23,7 +23,7 @@ export const BatchKind = {
   copy: 1,
   /** JSON of a group's meta data: see GroupMeta. */
   meta: 2,
-  /** JSON of the segments that the journal consists of: a number each. Group 0xffff. */
+  /** JSON of the segments that the journal consists of. Group 0xffff. */
   manifest: 3,
 } as const;
 export type BatchKind = (typeof BatchKind)[keyof typeof BatchKind];

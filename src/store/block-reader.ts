@@ -2,21 +2,21 @@
 import { readFully } from './chunk-reader.js';
 import type { DiskFile } from './disk.js';
 
-const blockBytes = 512 * 1024;
-/** Room before a block for what is left of the one before. */
-const headroomBytes = 512 * 1024;
+const blockBytesMax = 512 * 1024;
 
 export class BlockReader {
   /** Bytes [at(0)...) of the file that are in memory: `bytes[start, end)`. */
-  bytes: Uint8Array = new Uint8Array(headroomBytes + blockBytes);
-  view: DataView = viewOf(this.bytes);
-  start: number = headroomBytes;
-  end: number = headroomBytes;
+  bytes: Uint8Array;
+  view: DataView;
+  start: number;
+  end: number;
   private readonly file: DiskFile;
   private readonly size: number;
   /** File offset of `end`. */
   private offset = 0;
-  private spare: Uint8Array = new Uint8Array(headroomBytes + blockBytes);
+  private spare: Uint8Array;
+  /** Bytes of a block, and of the room before it for what is left of the one before. */
+  private readonly blockBytes: number;
   private next: Promise<number> | undefined;
 
   private readonly pause: (() => Promise<void>) | undefined;
@@ -29,6 +29,12 @@ export class BlockReader {
     this.file = file;
     this.size = size;
     this.pause = pause;
+    this.blockBytes = Math.min(size, blockBytesMax);
+    this.bytes = new Uint8Array(2 * this.blockBytes);
+    this.spare = new Uint8Array(2 * this.blockBytes);
+    this.view = viewOf(this.bytes);
+    this.start = this.blockBytes;
+    this.end = this.blockBytes;
   }
 
   /** Is all of the file in memory, or used already? */
@@ -43,7 +49,7 @@ export class BlockReader {
   async fill(from: number, bytes: number): Promise<number> {
     let at = from;
     while (this.end - at < bytes && !this.exhausted) {
-      if (this.end - at > headroomBytes || bytes > headroomBytes) at = await this.fillLarge(at, bytes);
+      if (this.end - at > this.blockBytes || bytes > this.blockBytes) at = await this.fillLarge(at, bytes);
       else at = await this.fillBlock(at);
     }
     return at;
@@ -55,11 +61,11 @@ export class BlockReader {
     const length = await (this.next ?? this.readAhead());
     this.next = undefined;
     const rest = this.end - at;
-    this.spare.set(this.bytes.subarray(at, this.end), headroomBytes - rest);
+    this.spare.set(this.bytes.subarray(at, this.end), this.blockBytes - rest);
     const old = this.bytes;
-    this.use(this.spare, headroomBytes - rest, headroomBytes + length);
+    this.use(this.spare, this.blockBytes - rest, this.blockBytes + length);
     this.offset += length;
-    this.spare = old.length === headroomBytes + blockBytes ? old : new Uint8Array(headroomBytes + blockBytes);
+    this.spare = old.length === 2 * this.blockBytes ? old : new Uint8Array(2 * this.blockBytes);
     if (!this.exhausted) {
       this.next = this.readAhead();
       // Whoever awaits it hears of an error; until then it is no unhandled one.
@@ -84,8 +90,8 @@ export class BlockReader {
   }
 
   private async readAhead(): Promise<number> {
-    const length = Math.min(blockBytes, this.size - this.offset);
-    await readFully(this.file, this.spare.subarray(headroomBytes, headroomBytes + length), this.offset);
+    const length = Math.min(this.blockBytes, this.size - this.offset);
+    await readFully(this.file, this.spare.subarray(this.blockBytes, this.blockBytes + length), this.offset);
     return length;
   }
 

@@ -77,7 +77,8 @@ export class Compactor {
       const segment = this.choose();
       if (segment !== undefined && (await this.copy(segment))) await this.removeDead();
     } catch (error) {
-      if (!this.stopped) this.options.logger.warn('compaction will be tried again', { error: (error as Error).message });
+      if (!this.stopped)
+        this.options.logger.warn('compaction will be tried again', { error: (error as Error).message });
     }
   }
 

@@ -10,6 +10,8 @@ export class FramePlan {
   sync = false;
   /** It begins a segment. */
   head = false;
+  /** It only tells what is synced; it may be without content. */
+  mark = false;
   bytes = 0;
   /** Bytes that count as pending in the journal. */
   pendingBytes = 0;
@@ -22,7 +24,7 @@ export class FramePlan {
   private readonly dones: (() => void)[] = [];
 
   get empty(): boolean {
-    return this.parts.length === 0 && this.dones.length === 0;
+    return this.parts.length === 0 && this.dones.length === 0 && !this.mark;
   }
 
   /** Takes all that waits in the lane. */

@@ -64,7 +64,8 @@ export class FrameHeader {
   decode(bytes: Uint8Array, view: DataView, at: number, tag: StoreTag, segment: number, offset: number): boolean {
     if (view.getUint32(at, true) !== frameMagic) return false;
     this.length = view.getUint32(at + 4, true);
-    if (crc32(bytes.subarray(at + 12, at + frameHeaderBytes), this.length) !== view.getUint32(at + 8, true)) return false;
+    if (crc32(bytes.subarray(at + 12, at + frameHeaderBytes), this.length) !== view.getUint32(at + 8, true))
+      return false;
     if (view.getUint32(at + 40, true) !== tag.low || view.getUint32(at + 44, true) !== tag.high) return false;
     this.flags = view.getUint32(at + 12, true);
     this.number = view.getFloat64(at + 16, true);

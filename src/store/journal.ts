@@ -44,10 +44,16 @@ export interface JournalStart {
   metas: ReadonlyMap<number, GroupMeta>;
 }
 
+/** Content of a manifest batch: the segments that must be there, each with the bytes that it has at least. */
+export interface Manifest {
+  segments: [number: number, bytes: number][];
+}
+
 /** Group number of batches that belong to no group. */
 export const noGroup = 0xffff;
 
 const retryMs = 1000;
+const markPeriodMs = 1000;
 /** Bytes of spilled chunks in one frame: the next waits for it. */
 const spillBytesMax = 4 * 1024 * 1024;
 
@@ -73,6 +79,10 @@ export class DiskJournal implements Journal, ChunkBacking {
   private noSpace = '';
   private failure = '';
   private closing: Promise<void> | undefined;
+  /** Nothing came for a while: tell what is synced, so that damage at rest is known as such. */
+  private markWanted = false;
+  private wroteSinceTick = false;
+  private readonly markTimer: Timer;
   private retry: { timer: Timer; go: () => void } | undefined;
   private idle: (() => void) | undefined;
   /** Segments that are about to be removed: the next checkpoint no longer lists them. */
@@ -88,6 +98,7 @@ export class DiskJournal implements Journal, ChunkBacking {
     this.reader = new ChunkReader(options.segments);
     this.writer = new SegmentWriter(options.segments, options.tag, options.segmentBytes, start.end);
     this.space = new SpaceWatch(options.segments.disk, options.clock, options.lowWaterBytes, () => this.updateState());
+    this.markTimer = options.clock.every(markPeriodMs, () => this.markIfIdle());
     for (const [group, meta] of start.metas) this.lane(group).adopt(meta);
   }
 
@@ -141,6 +152,7 @@ export class DiskJournal implements Journal, ChunkBacking {
       this.retry.timer.cancel();
       this.retry.go();
     }
+    this.markTimer.cancel();
     await new Promise<void>((resolve) => {
       this.idle = resolve;
       if (!this.queued) this.flush();
@@ -232,6 +244,14 @@ export class DiskJournal implements Journal, ChunkBacking {
     this.turn.add(Phase.journal, this);
   }
 
+  private markIfIdle(): void {
+    if (!this.wroteSinceTick && this.writer.untold) {
+      this.markWanted = true;
+      this.wake();
+    }
+    this.wroteSinceTick = false;
+  }
+
   /** The end of a turn: starts the disk. */
   flush(): void {
     this.queued = false;
@@ -263,7 +283,9 @@ export class DiskJournal implements Journal, ChunkBacking {
       this.spillHead = 0;
     }
     const checkpoint = this.checkpointDone.length > 0;
-    plan.head = !plan.empty || checkpoint || dirty.length > 0 ? this.writer.needsRoll(plan.bytes) : false;
+    plan.mark = (this.markWanted || this.closing !== undefined) && plan.empty && this.writer.untold;
+    this.markWanted = false;
+    if (!plan.empty || checkpoint || dirty.length > 0) plan.head = this.writer.needsRoll(plan.bytes);
     // Metas come last: they must not claim more than what the frame and those before it bring to the disk.
     if (plan.head || checkpoint) for (const lane of this.lanes.values()) plan.takeMeta(lane);
     else for (const lane of dirty) if (lane.metaWanted) plan.takeMeta(lane);
@@ -273,11 +295,15 @@ export class DiskJournal implements Journal, ChunkBacking {
     return plan;
   }
 
-  private manifest(roll: boolean): { segments: number[] } {
-    const segments: number[] = [];
-    for (const segment of this.segments.all())
-      if (!this.leaving.has(segment.number)) segments.push(segment.number);
-    if (roll) segments.push(this.writer.nextSegmentNumber);
+  private manifest(roll: boolean): Manifest {
+    const segments: [number, number][] = [];
+    for (const segment of this.segments.all()) {
+      if (this.leaving.has(segment.number)) continue;
+      // A segment that ends now is synced before the next begins.
+      const bytes = segment === this.writer.current && !roll ? this.writer.syncedOffset : segment.size;
+      segments.push([segment.number, bytes]);
+    }
+    if (roll) segments.push([this.writer.nextSegmentNumber, 0]);
     return { segments };
   }
 
@@ -285,6 +311,7 @@ export class DiskJournal implements Journal, ChunkBacking {
 
   private async write(plan: FramePlan): Promise<void> {
     this.writing = true;
+    this.wroteSinceTick = true;
     const synced = await this.writeUntilDone(plan);
     this.writing = false;
     if (!synced) {

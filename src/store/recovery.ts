@@ -11,7 +11,7 @@ import type { ChunkStore } from '../log/chunk-store.js';
 import type { GroupMeta, RecoveryReport, RecoveryVisitor } from '../log/journal.js';
 import type { DiskFile } from './disk.js';
 import { FrameFlag, type StoreTag } from './frame.js';
-import type { JournalStart } from './journal.js';
+import type { JournalStart, Manifest } from './journal.js';
 import { decodeJson } from './lane.js';
 import { quarantine } from './quarantine.js';
 import { Segment, segmentName, segmentNumber } from './segment.js';
@@ -32,7 +32,7 @@ export class Recovery {
   private readonly tag: StoreTag;
   private readonly logger: Logger;
   private readonly metas = new Map<number, GroupMeta>();
-  private manifest: number[] | undefined;
+  private manifest: Manifest['segments'] | undefined;
   private readonly report: RecoveryReport = { segments: 0, batches: 0, bytes: 0, tornBytes: 0, damaged: [] };
 
   constructor(segments: SegmentSet, chunks: ChunkStore, tag: StoreTag, logger: Logger) {
@@ -43,10 +43,7 @@ export class Recovery {
   }
 
   /** @param segmentBytes the last segment is gone on with while it is smaller. */
-  async run(
-    visitor: RecoveryVisitor,
-    segmentBytes: number,
-  ): Promise<{ report: RecoveryReport; start: JournalStart }> {
+  async run(visitor: RecoveryVisitor, segmentBytes: number): Promise<{ report: RecoveryReport; start: JournalStart }> {
     const numbers = (await this.segments.disk.list()).map(segmentNumber).filter((number) => number > 0);
     numbers.sort((a, b) => a - b);
     const lastSegmentNumber = numbers[numbers.length - 1] ?? 0;
@@ -119,7 +116,7 @@ export class Recovery {
   private async findMetas(): Promise<void> {
     for (const segment of [...this.segments.all()].reverse()) {
       const found = new Map<number, GroupMeta>();
-      let manifest: number[] | undefined;
+      let manifest: Manifest['segments'] | undefined;
       let headLength = 0;
       let headDamaged = false;
       await this.scan(segment, {
@@ -131,7 +128,7 @@ export class Recovery {
           if (kind < BatchKind.meta) return;
           const value = decodeJson(bytes, start, start + length);
           if (kind === BatchKind.meta) found.set(bytes[start + 12]! + bytes[start + 13]! * 256, value as GroupMeta);
-          else manifest = (value as { segments: number[] }).segments;
+          else manifest = (value as Manifest).segments;
         },
         damage: (frameStart) => {
           headDamaged ||= frameStart < headLength;
@@ -154,6 +151,8 @@ export class Recovery {
       damage: (_frameStart, offset, bytes) => damaged.push({ offset, bytes }),
     });
     windows.end();
+    const expected = this.manifest?.find(([number]) => number === segment.number)?.[1] ?? 0;
+    if (segment.size < expected) damaged.push({ offset: segment.size, bytes: expected - segment.size });
     this.report.bytes += segment.size;
     if (damaged.length === 0) return;
     const quarantinedAs = await quarantine(this.segments.disk, segment);
@@ -167,7 +166,7 @@ export class Recovery {
   }
 
   private findMissing(): void {
-    for (const number of this.manifest ?? []) {
+    for (const [number] of this.manifest ?? []) {
       if (this.segments.get(number) !== undefined) continue;
       const segment = segmentName(number);
       this.report.damaged.push({ segment, offset: 0, bytes: 0, quarantinedAs: '' });

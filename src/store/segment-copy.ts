@@ -87,8 +87,7 @@ export class SegmentCopy {
       const moves = this.copyLive(chunk, owner, target);
       await this.rest(clock.now() - began);
       await this.options.unlessStopped(target.flush());
-      for (let i = 0; i < moves.from.length; i++)
-        owner.moved(chunk, moves.from[i]!, moves.to[i]!, moves.toOffset[i]!);
+      for (let i = 0; i < moves.from.length; i++) owner.moved(chunk, moves.from[i]!, moves.to[i]!, moves.toOffset[i]!);
       target.settle();
       if (chunk.live > 0 && chunk.pieces.bytesIn(segment.number) === chunk.pieces.totalBytes)
         throw new Error(`chunk ${chunk.id} of ${segment.name} has ${chunk.live} entries that were not found in it`);

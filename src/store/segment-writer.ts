@@ -22,7 +22,9 @@ export class SegmentWriter {
   private segmentNumber: number;
   private frameNumber: number;
   /** Everything before this offset of the open segment, and all older segments, are synced. */
-  private syncedOffset = 0;
+  syncedOffset = 0;
+  /** The synced offset that the last frame told. */
+  private toldOffset = 0;
   private readonly header = new FrameHeader();
 
   constructor(segments: SegmentSet, tag: StoreTag, segmentBytes: number, end: JournalEnd) {
@@ -33,12 +35,18 @@ export class SegmentWriter {
     this.segmentNumber = end.lastSegmentNumber;
     this.frameNumber = end.lastFrameNumber;
     this.syncedOffset = end.segment?.size ?? 0;
+    this.toldOffset = this.syncedOffset;
   }
 
   /** Must a frame with `bytes` bytes of batches begin a new segment? */
   needsRoll(bytes: number): boolean {
     const current = this.current;
     return current === undefined || (current.size > 0 && current.size + frameHeaderBytes + bytes > this.segmentBytes);
+  }
+
+  /** Something is synced that no frame tells of: if it were damaged now, it would look like the torn end of a crash. */
+  get untold(): boolean {
+    return this.syncedOffset > this.toldOffset;
   }
 
   get nextSegmentNumber(): number {
@@ -71,6 +79,7 @@ export class SegmentWriter {
     this.segmentNumber = number;
     this.file = file;
     this.syncedOffset = 0;
+    this.toldOffset = 0;
     this.current = new Segment(number, 0);
     this.segments.add(this.current);
     await old?.close();
@@ -98,6 +107,7 @@ export class SegmentWriter {
       throw error;
     }
     this.frameNumber++;
+    this.toldOffset = header.syncedOffset;
     segment.size += header.length;
     return offset + frameHeaderBytes;
   }

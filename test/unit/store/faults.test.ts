@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { DiskFault, FaultyDisk, sectorBytes } from './faulty-disk.js';
+import { Harness, seeded, turns, until } from './harness.js';
+
+const segment = 'journal-0000000001.seg';
+
+/** A journal with acknowledged messages, one frame each, and its disk. */
+async function journalOf(count: number, bodyBytes = 60): Promise<{ disk: FaultyDisk; harness: Harness }> {
+  const disk = new FaultyDisk();
+  const harness = await Harness.open(disk);
+  for (let i = 0; i < count; i++) {
+    harness.group(1).enqueue(bodyBytes);
+    await harness.settled();
+  }
+  return { disk, harness };
+}
+
+async function checkAll(harness: Harness, positions: readonly number[]): Promise<void> {
+  const group = harness.group(1);
+  assert.deepEqual([...group.index.keys()], positions);
+  for (const position of positions) await group.check(position);
+}
+
+function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => i + 1);
+}
+
+describe('the torn end', () => {
+  it('is cut off wherever a crash tore the last write', async () => {
+    const { disk, harness } = await journalOf(4);
+    const before = disk.bytesOf(segment).length;
+    harness.group(1).enqueue(60);
+    harness.group(1).enqueue(60);
+    await harness.settled();
+    const whole = disk.bytesOf(segment).slice();
+    const random = seeded(1);
+    for (let cut = before; cut < whole.length; cut++) {
+      for (const rest of cut % 8 === 0 ? ['missing', 'zeros', 'garbage'] : ['missing']) {
+        const torn = rest === 'missing' ? whole.slice(0, cut) : whole.slice();
+        if (rest === 'zeros') torn.fill(0, cut);
+        if (rest === 'garbage') for (let i = cut; i < torn.length; i++) torn[i] = torn[i]! ^ (1 + random.int(255));
+        const crashed = disk.kill();
+        crashed.replace(segment, torn);
+        const again = await Harness.open(crashed);
+        assert.deepEqual(again.report.damaged, [], `cut at ${cut}, then ${rest}`);
+        assert.equal(again.report.tornBytes, torn.length - before);
+        await checkAll(again, upTo(4));
+        assert.equal(crashed.bytesOf(segment).length, before);
+      }
+    }
+  });
+
+  it('can be written over, and is not there at the next start', async () => {
+    const { disk, harness } = await journalOf(3);
+    harness.group(1).enqueue(60);
+    await harness.settled();
+    const crashed = disk.kill();
+    crashed.replace(segment, crashed.bytesOf(segment).slice(0, -5));
+    const again = await Harness.open(crashed);
+    await checkAll(again, upTo(3));
+    const position = again.group(1).enqueue(80);
+    await again.settled();
+    await checkAll(await Harness.open(crashed.kill()), [...upTo(3), position]);
+  });
+
+  it('may keep any sectors of the last write', async () => {
+    const random = seeded(5);
+    for (let round = 0; round < 40; round++) {
+      const { disk, harness } = await journalOf(3, 300);
+      for (let i = 0; i < 8; i++) harness.group(1).enqueue(300);
+      disk.before = (operation) => {
+        if (operation === 'sync') throw new DiskFault('EIO', 'power is gone');
+      };
+      await until(() => harness.store.journal.state === 'failed');
+      const kept: boolean[] = [];
+      const crashed = disk.crash(({ offset }) => {
+        const keep = random.int(8) > 0;
+        kept[Math.floor(offset / sectorBytes)] = keep;
+        return keep;
+      });
+      const again = await Harness.open(crashed);
+      assert.deepEqual(again.report.damaged, []);
+      const found = [...again.group(1).index.keys()];
+      assert.ok(found.length === 3 || found.length === 11, `${found.length} messages, sectors kept: ${kept}`);
+      await checkAll(again, found);
+    }
+  });
+
+  it('of a new segment leaves the older ones as they are', async () => {
+    const disk = new FaultyDisk();
+    const options = { segmentBytes: 4096 };
+    const harness = await Harness.open(disk, options);
+    const group = harness.group(1);
+    while (!disk.fileNames().includes('journal-0000000003.seg')) {
+      group.enqueue(300);
+      await harness.settled();
+    }
+    const last = 'journal-0000000003.seg';
+    const whole = disk.bytesOf(last).slice();
+    const messages = [...group.index.keys()];
+    for (let cut = 0; cut < whole.length; cut += 11) {
+      const crashed = disk.kill();
+      crashed.replace(last, whole.slice(0, cut));
+      const again = await Harness.open(crashed, options);
+      assert.deepEqual(again.report.damaged, []);
+      await checkAll(again, messages.slice(0, -1));
+      again.group(1).enqueue(100);
+      await again.settled();
+      assert.equal((await Harness.open(crashed.kill(), options)).group(1).index.size, messages.length);
+    }
+  });
+});
+
+describe('damage in the middle', () => {
+  it('is reported for every flipped bit, copied aside, and costs the damaged batch only', async () => {
+    const { disk, harness } = await journalOf(4, 20);
+    await harness.store.close();
+    const whole = disk.bytesOf(segment).slice();
+    for (let at = 0; at < whole.length; at += 2) {
+      // The last frame only tells that what is before it was synced; damage in it is a torn end.
+      if (at >= whole.length - 48) break;
+      const hurt = whole.slice();
+      hurt[at]! ^= 1 << (at % 8);
+      const damaged = disk.kill();
+      damaged.replace(segment, hurt);
+      const again = await Harness.open(damaged);
+      assert.ok(again.report.damaged.length > 0, `bit at ${at} unnoticed`);
+      const [place] = again.report.damaged;
+      assert.equal(place!.segment, segment);
+      assert.deepEqual(damaged.bytesOf(place!.quarantinedAs), hurt);
+      assert.equal(again.store.identity.damaged, true);
+      const found = [...again.group(1).index.keys()];
+      assert.ok(found.length >= 3, `bit at ${at}: ${found}`);
+      await checkAll(again, found);
+    }
+  });
+
+  it('of an older segment is not taken for a torn end, and the rest is used', async () => {
+    const disk = new FaultyDisk();
+    const options = { segmentBytes: 4096 };
+    const harness = await Harness.open(disk, options);
+    for (let i = 0; i < 40; i++) {
+      harness.group(1).enqueue(300);
+      await harness.settled();
+    }
+    for (const cut of [0, 1, 100, 2000]) {
+      const damaged = disk.kill();
+      damaged.replace(segment, damaged.bytesOf(segment).slice(0, cut));
+      const again = await Harness.open(damaged, options);
+      assert.equal(again.report.tornBytes, 0);
+      assert.ok(again.report.damaged.length > 0, `cut to ${cut}`);
+      const found = [...again.group(1).index.keys()];
+      assert.ok(found.length >= 30);
+      await checkAll(again, found);
+    }
+  });
+
+  it('is told when a segment is missing', async () => {
+    const disk = new FaultyDisk();
+    const options = { segmentBytes: 4096 };
+    const harness = await Harness.open(disk, options);
+    for (let i = 0; i < 40; i++) {
+      harness.group(1).enqueue(300);
+      await harness.settled();
+    }
+    const damaged = disk.kill();
+    damaged.remove('journal-0000000002.seg');
+    const again = await Harness.open(damaged, options);
+    assert.deepEqual(
+      again.report.damaged.map((place) => place.segment),
+      ['journal-0000000002.seg'],
+    );
+  });
+
+  it('never passes a damaged batch to whoever reads an evicted chunk', async () => {
+    const disk = new FaultyDisk();
+    const harness = await Harness.open(disk, { memoryBytes: 256 * 1024 });
+    const group = harness.group(1);
+    for (let i = 0; i < 600; i++) group.enqueue(1000);
+    await harness.settled();
+    const evicted = [...group.index].filter(([, place]) => place.chunk.bytes === undefined);
+    assert.ok(evicted.length > 0);
+    const hurt = disk.bytesOf(segment);
+    for (let i = 0; i < hurt.length; i += 1000) hurt[i]! ^= 0x10;
+    await assert.rejects(group.check(evicted[0]![0]), /damaged/);
+    assert.equal(evicted[0]![1].chunk.bytes, undefined);
+  });
+});
+
+describe('a full disk', () => {
+  it('pauses at whatever write it happens, acknowledges nothing, and goes on by itself', async () => {
+    for (let room = 0; room < 9_000; room += 151) {
+      const disk = new FaultyDisk();
+      const harness = await Harness.open(disk, { segmentBytes: 4096 });
+      const states: string[] = [];
+      harness.store.journal.onState((state) => states.push(state));
+      disk.capacity = disk.usedBytes + room;
+      const group = harness.group(1);
+      let full = false;
+      for (let i = 0; i < 40 && !full; i++) {
+        group.enqueue(200);
+        await turns(12);
+        full = harness.store.journal.state === 'full';
+      }
+      assert.equal(full, true, `room ${room}`);
+      assert.match(harness.store.journal.reason, /disk is full/);
+      const acknowledged = group.durableTo;
+      group.enqueue(200);
+      harness.clock.advance(5000);
+      await turns(20);
+      assert.equal(group.durableTo, acknowledged);
+      const crashed = await Harness.open(disk.copy(), { segmentBytes: 4096 });
+      assert.deepEqual([...crashed.group(1).index.keys()], upTo(acknowledged));
+      disk.capacity = Number.POSITIVE_INFINITY;
+      harness.clock.advance(1000);
+      await harness.settled();
+      assert.equal(harness.store.journal.state, 'ok');
+      assert.deepEqual(states, ['full', 'ok']);
+      assert.equal(group.durableTo, group.next - 1);
+    }
+  });
+
+  it('is announced while there still is room for dequeues', async () => {
+    const disk = new FaultyDisk();
+    const harness = await Harness.open(disk, { lowWaterBytes: 50_000_000 });
+    const group = harness.group(1);
+    group.enqueue(100);
+    await harness.settled();
+    disk.free = 40_000_000;
+    group.enqueue(100);
+    await harness.settled();
+    harness.clock.advance(1000);
+    await until(() => harness.store.journal.state === 'full');
+    assert.match(harness.store.journal.reason, /40 MB are free/);
+    group.dequeue([1]);
+    await harness.settled();
+    assert.equal(group.durableTo, 3);
+    disk.free = 55_000_000;
+    harness.clock.advance(1000);
+    await turns(10);
+    assert.equal(harness.store.journal.state, 'full');
+    disk.free = 80_000_000;
+    harness.clock.advance(1000);
+    await until(() => harness.store.journal.state === 'ok');
+  });
+
+  it('can be closed', async () => {
+    const disk = new FaultyDisk();
+    const harness = await Harness.open(disk);
+    harness.group(1).enqueue(100);
+    await harness.settled();
+    disk.capacity = disk.usedBytes;
+    harness.group(1).enqueue(100);
+    await until(() => harness.store.journal.state === 'full');
+    await harness.store.close();
+    await checkAll(await Harness.open(disk.kill()), [1]);
+  });
+});
+
+describe('an error of the disk', () => {
+  it('ends all acknowledgement, at whatever write, sync or opening it happens', async () => {
+    for (let fault = 0; fault < 40; fault++) {
+      const disk = new FaultyDisk();
+      const harness = await Harness.open(disk, { segmentBytes: 2048 });
+      let operations = 0;
+      disk.before = (operation, name) => {
+        if (['write', 'sync', 'syncFolder'].includes(operation) && operations++ === fault)
+          throw new DiskFault('EIO', `${operation} ${name}`);
+      };
+      const group = harness.group(1);
+      for (let i = 0; i < 40 && harness.store.journal.state === 'ok'; i++) {
+        group.enqueue(150);
+        await turns(12);
+      }
+      assert.equal(harness.store.journal.state, 'failed');
+      const acknowledged = group.durableTo;
+      assert.ok(acknowledged < group.next - 1);
+      group.enqueue(150);
+      harness.clock.advance(5000);
+      await turns(20);
+      assert.equal(group.durableTo, acknowledged);
+      await harness.store.close();
+      const again = await Harness.open(
+        disk.crash(() => false),
+        { segmentBytes: 2048 },
+      );
+      const found = [...again.group(1).index.keys()];
+      assert.deepEqual(found, upTo(acknowledged), `fault at operation ${fault}`);
+    }
+  });
+
+  it('that makes reads short changes nothing', async () => {
+    const { disk, harness } = await journalOf(20, 500);
+    await harness.store.close();
+    const again = disk.kill();
+    again.readMax = 301;
+    const reopened = await Harness.open(again, { memoryBytes: 1 });
+    await checkAll(reopened, upTo(20));
+  });
+});
