@@ -21,7 +21,7 @@ import {
   ProtocolError,
 } from './codec/index.js';
 import { Deliveries } from './deliveries.js';
-import { isFault, toProtocolError } from './errors.js';
+import { describeFault, isFault, toProtocolError } from './errors.js';
 import { consumeStarted, settle } from './handlers/basic.js';
 import { handleMethod } from './handlers/handlers.js';
 import { Pause } from './input-gate.js';
@@ -128,7 +128,7 @@ export class Channel {
   fail(error: unknown): void {
     if (this.state !== ChannelState.open) return;
     const { host, methodId } = this;
-    if (isFault(error)) host.logger.error('a request failed', { method: methodId, error: String(error) });
+    if (isFault(error)) host.logger.error('a request failed', { method: methodId, error: describeFault(error) });
     const known = toProtocolError(error);
     const blamed = new ProtocolError(known.code, known.message, known.methodId || methodId);
     if (blamed.hard) {

@@ -36,7 +36,7 @@ import {
 import type { ConnectionContext, ConnectionOwner } from './connection-context.js';
 import type { ConnectionInfo } from './connection-info.js';
 import type { Counters } from './counters.js';
-import { isFault, toProtocolError } from './errors.js';
+import { describeFault, isFault, toProtocolError } from './errors.js';
 import { hasCapability, type Tuning } from './handshake.js';
 import { Heartbeat, type HeartbeatOwner } from './heartbeat.js';
 import { Input, type InputOwner } from './input.js';
@@ -199,6 +199,11 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.output.touch();
   }
 
+  loginRefused(user: string, reason: string): void {
+    this.counters.authenticationFailures++;
+    this.logger.warn('login refused', { user, reason });
+  }
+
   drop(reason: string): void {
     this.logger.info('connection dropped', { reason });
     this.socket.destroy();
@@ -279,7 +284,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   fail(error: unknown): void {
     if (this.state === State.closing || this.state === State.closed) return;
     const known = toProtocolError(error);
-    if (isFault(error)) this.logger.error('connection failed', { error: String(error) });
+    if (isFault(error)) this.logger.error('connection failed', { error: describeFault(error) });
     else
       this.logger.warn('connection closed with an error', {
         error: known.replyText,

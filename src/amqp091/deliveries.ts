@@ -38,9 +38,9 @@ export class Deliveries implements DeliverySink {
     this.credit = new Credit(host.limits, host.output, () => host.turn.add(Phase.log, this.credit));
   }
 
-  /** Deliveries that the client has not settled. */
-  get unackedCount(): number {
-    return this.unacked.size;
+  /** The client holds so much that it must settle some first. */
+  get exhausted(): boolean {
+    return this.unacked.size >= this.host.limits.unackedMax;
   }
 
   /** Takes a consumer whose subscription is being asked for, and returns its first credit. */
@@ -83,7 +83,7 @@ export class Deliveries implements DeliverySink {
       return;
     }
     const tag = this.nextTag++;
-    if (!consumer.noAck) this.unacked.push(tag, position, subscription, consumer);
+    if (!consumer.noAck) this.hold(tag, position, subscription, consumer);
     this.host.frames.deliver(consumer.template, tag, redelivered, message);
     this.host.counters.delivered++;
     output.delivered(
@@ -105,7 +105,7 @@ export class Deliveries implements DeliverySink {
   /** Answers basic.get with a message; `holder` is null if it needs no acknowledgement. */
   got(message: EnqueueView, position: number, redelivered: boolean, remaining: number, holder: Holder | null): void {
     const tag = this.nextTag++;
-    if (holder) this.unacked.push(tag, position, holder, null);
+    if (holder) this.hold(tag, position, holder, null);
     this.host.frames.getOk(this.channel, tag, redelivered, message, remaining);
     this.host.counters.got++;
     this.host.output.touch();
@@ -136,6 +136,12 @@ export class Deliveries implements DeliverySink {
     this.retired.clear();
     this.host.broker.forgetSink(this);
     this.unacked = new Unacked();
+  }
+
+  private hold(tag: number, position: number, holder: Holder, consumer: Consumer | null): void {
+    this.unacked.push(tag, position, holder, consumer);
+    if (this.unacked.size !== this.host.limits.unackedMax) return;
+    this.host.logger.warn('a channel holds as many unacknowledged deliveries as it may', { channel: this.channel });
   }
 
   /** basic.cancel from our side, to clients that know it (capability consumer_cancel_notify). */

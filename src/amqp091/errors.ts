@@ -23,6 +23,11 @@ export function toProtocolError(error: unknown): ProtocolError {
   return new ProtocolError(ReplyCode.internalError, 'the broker failed to do this; its log says why');
 }
 
+/** For the log: where a fault of the broker comes from. */
+export function describeFault(error: unknown): string {
+  return error instanceof Error && error.stack ? error.stack : String(error);
+}
+
 /** True for a fault of the broker: not the client's doing. */
 export function isFault(error: unknown): boolean {
   return !(error instanceof ProtocolError || error instanceof RefusedError);

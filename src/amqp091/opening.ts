@@ -32,6 +32,8 @@ export interface OpeningHost {
   send(method: Method): void;
   /** Ends the connection with connection.close. */
   fail(error: ProtocolError): void;
+  /** Counts and logs it; the client's end follows. */
+  loginRefused(user: string, reason: string): void;
   /** Ends the connection without a word. */
   drop(reason: string): void;
   /** While credentials are looked up, no frame is handled. */
@@ -102,7 +104,7 @@ export class Opening {
     const { user, password } = credentials;
     const origin = { peerAddress: this.context.peerAddress, mechanism };
     this.context.authenticator.authenticate(user, password, origin).then(
-      (allowed) => this.authenticated(user, allowed, ''),
+      (allowed) => this.authenticated(user, allowed, 'unknown user or wrong password'),
       (error: unknown) => this.authenticated(user, false, String(error)),
     );
   }
@@ -121,10 +123,11 @@ export class Opening {
 
   /** Clients that know authentication_failure_close are told; to others a lost socket is the sign (as before 0-9-1). */
   private refuseLogin(user: string, reason: string): void {
+    this.host.loginRefused(user, reason);
     const text = `Login was refused using authentication mechanism ${this.mechanism}. For details see the broker logfile.`;
     const error = new ProtocolError(ReplyCode.accessRefused, text);
     if (hasCapability(this.clientProperties, 'authentication_failure_close')) this.host.fail(error);
-    else this.host.drop(`login refused for user '${user}' ${reason}`);
+    else this.host.drop('login refused');
   }
 
   private tuneOk(method: ConnectionTuneOk): void {

@@ -288,6 +288,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
   private holdInput(): void {
     if (this.holdsInput) return;
     this.holdsInput = true;
+    this.host.logger.debug('too many unconfirmed publishes: not read', { channel: this.channel });
     this.host.input.pause(Pause.confirms);
   }
 

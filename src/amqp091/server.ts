@@ -21,6 +21,9 @@ import type { ConnectionInfo } from './connection-info.js';
 import { Counters } from './counters.js';
 import { defaultLimits, type Limits } from './limits.js';
 
+/** Silence after which the system asks whether a client's machine is still there, for clients without heartbeats. */
+const keepAliveMs = 60_000;
+
 export interface Amqp091Options extends Omit<ConnectionContext, 'limits' | 'counters'> {
   /** What is not named has its default. */
   limits?: Partial<Limits>;
@@ -43,12 +46,15 @@ export class Amqp091Server implements ConnectionOwner {
   /** Those whose handshake is under way, oldest first. */
   private readonly opening: Set<Connection> = new Set();
   private nextConnection = 1;
-  private stopped: (() => void) | null = null;
+  private stopping: Promise<void> | null = null;
+  private allClosed: () => void = () => {};
 
   constructor(options: Amqp091Options) {
     this.context = { ...options, limits: { ...defaultLimits, ...options.limits }, counters: this.counters };
     this.boot = options.boot;
-    this.server = createServer({ noDelay: true, keepAlive: true }, (socket) => this.accept(socket));
+    this.server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs }, (socket) =>
+      this.accept(socket),
+    );
     this.gate = options.broker.gate.onChange((reason) => this.gateChanged(reason));
   }
 
@@ -85,16 +91,9 @@ export class Amqp091Server implements ConnectionOwner {
   }
 
   /** Clean stop: no new clients, connection.close 320 to all, and whoever is still there after the close timeout is cut off. */
-  async stop(reason: string = 'shutdown'): Promise<void> {
-    this.close();
-    if (this.connections.size === 0) return;
-    const { clock, limits } = this.context;
-    const { promise, resolve } = withResolvers();
-    this.stopped = resolve;
-    const timer = clock.after(limits.closeTimeoutMs, () => this.destroy());
-    for (const connection of [...this.connections]) connection.closeByServer(reason);
-    await promise;
-    timer.cancel();
+  stop(reason: string = 'shutdown'): Promise<void> {
+    this.stopping ??= this.stopOnce(reason);
+    return this.stopping;
   }
 
   /** Hard stop: every socket is closed without a word. */
@@ -113,7 +112,19 @@ export class Amqp091Server implements ConnectionOwner {
     this.connections.delete(connection);
     this.opening.delete(connection);
     this.counters.connectionsClosed++;
-    if (this.connections.size === 0) this.stopped?.();
+    if (this.connections.size === 0) this.allClosed();
+  }
+
+  private async stopOnce(reason: string): Promise<void> {
+    this.close();
+    if (this.connections.size === 0) return;
+    const { clock, limits } = this.context;
+    const timer = clock.after(limits.closeTimeoutMs, () => this.destroy());
+    await new Promise<void>((resolve) => {
+      this.allClosed = resolve;
+      for (const connection of [...this.connections]) connection.closeByServer(reason);
+    });
+    timer.cancel();
   }
 
   private close(): void {
@@ -149,12 +160,4 @@ export class Amqp091Server implements ConnectionOwner {
   private gateChanged(reason: string): void {
     for (const connection of this.connections) connection.gateChanged(reason);
   }
-}
-
-function withResolvers(): { promise: Promise<void>; resolve: () => void } {
-  let resolve: () => void = () => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }

@@ -25,7 +25,7 @@ export class StaticAuthenticator implements Authenticator {
     for (const [user, password] of users) this.digests.set(user, sha256(password));
   }
 
-  authenticate(user: string, password: Uint8Array): Promise<boolean> {
+  authenticate(user: string, password: Uint8Array, _origin: LoginOrigin): Promise<boolean> {
     const expected = this.digests.get(user);
     const same = timingSafeEqual(sha256(password), expected ?? this.nobody);
     return Promise.resolve(same && expected !== undefined);

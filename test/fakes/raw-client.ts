@@ -42,13 +42,17 @@ export class RawClient implements FrameHandler {
   private readonly parser: FrameParser = new FrameParser(this, false);
   private readonly queue: Received[] = [];
   private waiting: (() => void) | undefined;
+  private isClosed = false;
   private content: { received: Received; size: number; parts: Uint8Array[]; length: number } | undefined;
 
   constructor(socket: Socket) {
     this.socket = socket;
     this.parser.frameMax = 0x7fff_ffff;
     this.frames.frameMax = 0;
-    this.closed = once(socket, 'close');
+    this.closed = once(socket, 'close').then(() => {
+      this.isClosed = true;
+      this.waiting?.();
+    });
     socket.on('error', () => {});
     socket.on('data', (bytes) => {
       if (this.raw.length > 0 || bytes.subarray(0, 4).toString('latin1') === 'AMQP') this.raw.push(bytes);
@@ -118,7 +122,7 @@ export class RawClient implements FrameHandler {
 
   /** The next thing that the server sends; fails after a while without any. */
   async next(): Promise<Received> {
-    if (this.queue.length === 0) {
+    if (this.queue.length === 0 && !this.isClosed) {
       await new Promise<void>((resolve, reject) => {
         const timer = setTimeout(() => reject(new Error('nothing came from the server')), timeoutMs);
         this.waiting = () => {
@@ -126,13 +130,11 @@ export class RawClient implements FrameHandler {
           this.waiting = undefined;
           resolve();
         };
-        this.socket.once('close', () => {
-          clearTimeout(timer);
-          if (this.queue.length === 0) reject(new Error('the server closed the socket'));
-        });
       });
     }
-    return this.queue.shift()!;
+    const received = this.queue.shift();
+    if (!received) throw new Error('the server closed the socket');
+    return received;
   }
 
   /** The next thing that the server sends, which must be this method on this channel. */

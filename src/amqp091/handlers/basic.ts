@@ -100,6 +100,10 @@ export function cancel(channel: Channel, method: BasicCancel): void {
 
 export function get(channel: Channel, method: BasicGet): void {
   const queue = queueName(channel, method.queue);
+  if (channel.deliveries.exhausted && !method.noAck) {
+    const text = `this channel holds ${channel.host.limits.unackedMax} unacknowledged deliveries, settle some first`;
+    throw new RefusedError(Refusal.preconditionFailed, text);
+  }
   channel.wait();
   channel.host.broker.get(new Get(channel, queue, method.noAck));
 }
