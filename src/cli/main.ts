@@ -6,15 +6,17 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/settings.js';
 import { version } from '../version.js';
-import { serveCommand } from './serve.js';
+import { clusterCommand } from './cluster.js';
 import { CommandError, ExitCode, explain } from './fail.js';
+import { serveCommand } from './serve.js';
+import { statusCommand } from './status.js';
 
 const program: Command = new Command('understudy')
   .description('A message broker that does not lose messages')
   .version(version)
   .exitOverride()
   .configureOutput({ outputError: () => {} });
-for (const command of [serveCommand()]) program.addCommand(command.copyInheritedSettings(program));
+for (const command of [serveCommand(), clusterCommand(), statusCommand()]) program.addCommand(command.copyInheritedSettings(program));
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommandError) return error.exitCode;

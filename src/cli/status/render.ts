@@ -1,0 +1,57 @@
+import type { GroupReport, MemberReport } from '../../cluster/report.js';
+import { formatBytes } from '../../config/quantities.js';
+import { type ClusterView, isComplete } from '../api-client.js';
+import { formatTable } from '../table.js';
+
+/** Members and groups, for people. */
+export function renderStatus(view: ClusterView): string {
+  return `${renderMembers(view)}\n\n${renderGroups(view)}\n\n${renderSummary(view)}`;
+}
+
+/** One row a member: its state, where it listens, for how many groups it is what. */
+export function renderMembers(view: ClusterView): string {
+  const rows = view.members.map((member) => [
+    member.name,
+    member.state,
+    member.amqp || '-',
+    member.http || '-',
+    member.state === 'down' ? '-' : String(member.pid),
+    ...roles(view, member),
+  ]);
+  return formatTable([['NODE', 'STATE', 'AMQP', 'HTTP', 'PID', 'PRIMARY', 'IN SYNC', 'JOINING'], ...rows]);
+}
+
+/** One line: whether anything is missing. */
+export function renderSummary(view: ClusterView): string {
+  const { members, groups, replicas } = view;
+  if (isComplete(view)) return `${members.length} members ready, ${groups.length} groups with all replicas`;
+  const absent = members.filter((member) => member.state !== 'ready').map((member) => `${member.name} ${member.state}`);
+  const short = groups.filter((group) => group.inSync.length < Math.min(replicas, members.length)).length;
+  const parts = [...absent, ...(short > 0 ? [`${short} of ${groups.length} groups short of replicas`] : [])];
+  return parts.length > 0 ? parts.join(', ') : 'not all members can be connected to yet';
+}
+
+function roles(view: ClusterView, member: MemberReport): string[] {
+  const count = (has: (group: GroupReport) => boolean): string => String(view.groups.filter(has).length);
+  return [
+    count((group) => group.primary === member.name && member.state !== 'down'),
+    count((group) => group.inSync.includes(member.name)),
+    count((group) => group.joining.some((joiner) => joiner.node === member.name)),
+  ];
+}
+
+function renderGroups(view: ClusterView): string {
+  const rows = view.groups.map((group) => [
+    group.id === 0 ? 'system' : String(group.id),
+    String(group.epoch),
+    group.primary,
+    group.inSync.join(' '),
+    group.joining.map(joiner).join(' '),
+  ]);
+  return formatTable([['GROUP', 'EPOCH', 'PRIMARY', 'IN SYNC', 'JOINING'], ...rows]);
+}
+
+function joiner({ node, queuesDone, queues, bytes }: GroupReport['joining'][number]): string {
+  if (queues === undefined) return node;
+  return `${node} (${queuesDone ?? 0}/${queues} queues, ${formatBytes(bytes ?? 0)})`;
+}
