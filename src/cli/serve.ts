@@ -23,7 +23,7 @@ export function serveCommand(): Command {
 /** Resolves when the node serves; the process ends by a signal or a failure. Rejects if it cannot start. */
 async function serve(settings: NodeSettings): Promise<void> {
   const { processLogger } = await import('../process/logger.js');
-  const logger = processLogger(settings.logLevel, { node: settings.node });
+  const logger = processLogger(settings.logLevel, { broker: settings.node });
   // Nobody may read our "ready" line any more.
   process.stdout.on('error', () => {});
   let node: Node | undefined;

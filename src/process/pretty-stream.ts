@@ -3,7 +3,7 @@ interface LogLine {
   level: number;
   time: string;
   msg?: string;
-  node?: string;
+  broker?: string;
   [field: string]: unknown;
 }
 
@@ -24,10 +24,10 @@ export class PrettyStream {
 }
 
 export function prettyLine(line: LogLine): string {
-  const { level, time, msg = '', node, ...fields } = line;
+  const { level, time, msg = '', broker, ...fields } = line;
   const rest = Object.entries(fields).map(([name, value]) => ` \u001b[90m${name}=\u001b[0m${show(value)}`);
   const label = `\u001b[${colours[level] ?? 0}m${levelNames[level] ?? String(level)}\u001b[0m`;
-  return `${time.slice(11, 23)} ${label} ${node === undefined ? '' : `${node} `}${msg}${rest.join('')}`;
+  return `${time.slice(11, 23)} ${label} ${broker === undefined ? '' : `${broker} `}${msg}${rest.join('')}`;
 }
 
 function show(value: unknown): string {

@@ -1,0 +1,89 @@
+import { silentLogger } from '../base/logger.js';
+import { type Endpoint, formatEndpoint } from '../config/endpoint.js';
+import { Node } from '../node.js';
+import { type CommonOptions, endpointOf, inMemory, memoryOf, usersOf } from './options.js';
+
+export interface EmbeddedBrokerOptions extends CommonOptions {
+  /** Default `n1`. */
+  node?: string;
+  /** Default: 127.0.0.1, any free port. */
+  amqp?: Partial<Endpoint>;
+  /** Default: no HTTP. */
+  http?: false | Partial<Endpoint>;
+  /**
+   * Told if the journal fails: the broker has ended then, since it can promise nothing any more. What was confirmed is on disk.
+   * Default: it is logged.
+   */
+  onFailure?: (reason: string) => void;
+}
+
+/**
+ * One broker inside a program.
+ *
+ *   await using broker = await Broker.start();
+ *   const connection = await amqplib.connect(broker.amqpUrl);
+ */
+export class Broker implements AsyncDisposable {
+  private readonly inner: Node;
+
+  private constructor(node: Node) {
+    this.inner = node;
+  }
+
+  /**
+   * Resolves when clients may connect. Rejects if a port is taken (`code` EADDRINUSE), or the folder is in use by another
+   * process or belongs to another program.
+   */
+  static async start(options: EmbeddedBrokerOptions = {}): Promise<Broker> {
+    const { data = inMemory, logger = silentLogger, onFailure, http = false } = options;
+    let inner: Node | undefined;
+    inner = await Node.start(
+      {
+        node: options.node ?? 'n1',
+        amqp: endpointOf(options.amqp),
+        http: http === false ? null : endpointOf(http),
+        data: data === inMemory ? Node.memoryDisk() : data,
+        cluster: null,
+        logger,
+        users: usersOf(options),
+        broker: { ...memoryOf(options), replicas: 1, minInSync: 1 },
+      },
+      (reason) => {
+        logger.error('the broker ends', { reason });
+        inner?.kill().then(
+          () => onFailure?.(reason),
+          () => onFailure?.(reason),
+        );
+      },
+    );
+    return new Broker(inner);
+  }
+
+  get node(): string {
+    return this.inner.name;
+  }
+
+  /** Port of AMQP. */
+  get port(): number {
+    return this.inner.amqp.port;
+  }
+
+  /** For clients of this machine, as guest/guest. */
+  get amqpUrl(): string {
+    return `amqp://guest:guest@${formatEndpoint(this.inner.amqp)}`;
+  }
+
+  /** '' without HTTP. */
+  get httpUrl(): string {
+    return this.inner.http === null ? '' : `http://${formatEndpoint(this.inner.http)}`;
+  }
+
+  /** Clients get connection.close, what was acknowledged is on disk. Idempotent. */
+  stop(): Promise<void> {
+    return this.inner.stop();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+}

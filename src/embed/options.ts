@@ -1,0 +1,31 @@
+import type { Logger } from '../base/logger.js';
+import type { BrokerOptions } from '../broker-node.js';
+import type { Endpoint } from '../config/endpoint.js';
+import { brokerDefaults } from '../broker-node.js';
+
+/** What one broker and a whole cluster may both be told. */
+export interface CommonOptions {
+  /** `memory` (the default), or a folder, which is made if it is not there. */
+  data?: string;
+  /** Bytes of memory for a broker's messages; beyond it they live on disk only. Default 256 MiB. */
+  memoryBytes?: number;
+  /** Default: nothing is logged. */
+  logger?: Logger;
+  /** Passwords by user name; default guest/guest. */
+  users?: Readonly<Record<string, string>>;
+}
+
+/** Host 127.0.0.1 and any free port unless said otherwise. */
+export function endpointOf(given: Partial<Endpoint> | undefined): Endpoint {
+  return { host: given?.host ?? '127.0.0.1', port: given?.port ?? 0 };
+}
+
+export function usersOf(options: CommonOptions): ReadonlyMap<string, string> {
+  return new Map(Object.entries(options.users ?? { guest: 'guest' }));
+}
+
+export function memoryOf(options: CommonOptions): Partial<BrokerOptions> {
+  return { memoryBytes: options.memoryBytes ?? brokerDefaults.memoryBytes };
+}
+
+export const inMemory = 'memory';
