@@ -437,7 +437,12 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.heart?.stop();
     this.input.parser.stop();
     this.releaseBroker();
+    if (this.released) this.logger.info('connection ended', { seconds: this.secondsConnected });
     this.owner.closed(this);
+  }
+
+  private get secondsConnected(): number {
+    return Math.round((this.clock.wall() - this.connectedAt) / 1000);
   }
 
   /** Channels end, what their clients hold goes back, exclusive queues are deleted. */

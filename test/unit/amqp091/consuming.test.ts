@@ -261,6 +261,23 @@ describe('basic.get', () => {
     client.end();
   });
 
+  it('is refused while the client holds as much as it may', async () => {
+    await using host = await AmqpHost.start({ unackedMax: 2 });
+    const client = await withQueues(host, 'q');
+    await fill(host, 'q', 5);
+    for (let i = 0; i < 2; i++) {
+      client.send(1, new BasicGet('q', false));
+      await client.expect(MethodId.basicGetOk, 1);
+    }
+    client.send(1, new BasicGet('q', true));
+    await client.expect(MethodId.basicGetOk, 1);
+    client.send(1, new BasicGet('q', false));
+    const { method } = await client.expect(MethodId.channelClose, 1);
+    assert.equal(method.replyCode, 406);
+    assert.match(method.replyText, /holds 2 unacknowledged deliveries/);
+    client.end();
+  });
+
   it('is answered in order with everything else', async () => {
     await using host = await AmqpHost.start();
     const client = await withQueues(host, 'q');
