@@ -26,6 +26,7 @@ import type { GroupClients } from './group-clients.js';
 import type { GroupMembers } from './ports.js';
 import type { SourcesGate } from './publish-gate.js';
 import { findQueue, usableQueue } from './queue-access.js';
+import { RouteCache } from './route-cache.js';
 
 /** The wiring with what concerns connections as a whole. */
 export interface ConnectionWiring extends Wiring {
@@ -48,6 +49,7 @@ export class ClusterBroker implements Broker {
   private readonly options: ClusterBrokerOptions;
   private readonly tables: WiringTables;
   private readonly sourcesGate: SourcesGate;
+  private readonly routes = new RouteCache();
 
   constructor(options: ClusterBrokerOptions) {
     this.options = options;
@@ -67,8 +69,13 @@ export class ClusterBroker implements Broker {
   }
 
   route(vhost: string, exchange: string, routingKey: string, headers: () => Arguments): Route {
+    const version = this.tables.routingVersion;
+    const known = this.routes.find(version, vhost, exchange, routingKey);
+    if (known !== undefined) return known;
     const routing = this.tables.route(vhost, exchange, routingKey, headers);
-    return new ClusterRoute(routing, this.tables.routingVersion, this.options.clients);
+    const route = new ClusterRoute(routing, version, this.options.clients);
+    if (route.keyed) this.routes.add(vhost, exchange, routingKey, route);
+    return route;
   }
 
   publish(route: Route, parts: MessageParts, owner: PublishOwner, tag: number): number {

@@ -4,7 +4,10 @@ import { isDurable } from '../../model/wiring/objects.js';
 import type { GroupClient } from './group-client.js';
 import type { GroupClients } from './group-clients.js';
 
-/** The queues of one group that a message goes to: it is sent there once. */
+/** Queues of one record, at most: their number is a u16 there. */
+export const targetQueuesMax = 16_384;
+
+/** The queues of one group that a message goes to: it is sent there once (or several times, if they are very many). */
 export class RouteTarget {
   readonly client: GroupClient;
   readonly incarnations: number[] = [];
@@ -30,7 +33,7 @@ export class ClusterRoute implements Route {
     const targets: RouteTarget[] = [];
     for (const queue of routing.queues) {
       const client = clients.client(queue.group);
-      let target = targets.find((candidate) => candidate.client === client);
+      let target = targets.find((one) => one.client === client && one.incarnations.length < targetQueuesMax);
       if (target === undefined) {
         target = new RouteTarget(client);
         targets.push(target);

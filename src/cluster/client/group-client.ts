@@ -98,7 +98,8 @@ export class GroupClient implements HolderClient, Flushable {
   }
 
   async consume(incarnation: number, request: ConsumeRequest): Promise<Subscription> {
-    const subscription = new ClusterSubscription(this, incarnation, ++this.lastSubscriber, request);
+    const now = this.context.clock.now();
+    const subscription = new ClusterSubscription(this, incarnation, ++this.lastSubscriber, request, now);
     this.subscriptions.set(subscription.number, subscription);
     this.sinks.add(request.sink);
     this.touch();
@@ -134,9 +135,11 @@ export class GroupClient implements HolderClient, Flushable {
     });
   }
 
-  /** Fails the questions that have waited too long. */
+  /** Fails the questions and new subscriptions that have waited too long. */
   expireRequests(): void {
-    if (this.requests.size > 0) this.requests.expire(this.context.clock.now() - requestTimeoutMs, this.group);
+    const then = this.context.clock.now() - requestTimeoutMs;
+    if (this.requests.size > 0) this.requests.expire(then, this.group);
+    for (const subscription of this.subscriptions.values()) subscription.expire(then);
   }
 
   // ---- HolderClient ----

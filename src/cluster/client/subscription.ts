@@ -61,12 +61,15 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
   private readonly queue: string;
   private readonly options: Omit<SubscribeOptions, 'credit'>;
   private state: State = State.opening;
+  private readonly since: number;
   private settleOpen: ((refusal: string) => void) | undefined;
   private settleCancel: (() => void) | undefined;
 
-  constructor(client: HolderClient, incarnation: number, number: number, request: ConsumeRequest) {
+  /** `now`: by the node's clock; see `expire`. */
+  constructor(client: HolderClient, incarnation: number, number: number, request: ConsumeRequest, now: number) {
     super(client, incarnation);
     this.number = number;
+    this.since = now;
     this.sink = request.sink;
     this.cookie = request.cookie;
     this.credit = request.credit;
@@ -174,6 +177,13 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     const wasOpen = this.state === State.open;
     this.end();
     if (wasOpen) this.sink.cancelled(this, reason);
+  }
+
+  /** Gives up if it was asked for before `then` and is not answered. */
+  expire(then: number): void {
+    if (this.state !== State.opening || this.settleOpen === undefined || this.since > then) return;
+    this.client.port?.unsubscribe(this.number);
+    this.subscribed(`${Refusal.internalError}: has no primary that answers; see 'understudy status', then try again`);
   }
 
   /** The attachment ended: no delivery of it can come any more, so that a cancellation is complete. */

@@ -95,7 +95,7 @@ export function publishRecords(
     parts.headerLength = record.headerLength;
     parts.bodyStart = record.bodyStart;
     parts.bodyLength = record.bodyLength;
-    incarnations.length = record.queueCount;
+    if (incarnations.length !== record.queueCount) incarnations.length = record.queueCount;
     for (let i = 0; i < record.queueCount; i++) incarnations[i] = record.incarnation(i);
     const durable = (record.flags & RecordFlag.durable) !== 0;
     port.publish(parts, incarnations, durable, record.publisherSequence, wiringVersion);

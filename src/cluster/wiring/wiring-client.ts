@@ -17,6 +17,7 @@ import type { WiringTables } from '../../model/wiring/tables.js';
 import type { GroupDirectory } from '../client/ports.js';
 import type { Frame } from '../link/frame.js';
 import { FrameType } from '../link/frame-types.js';
+import type { Link } from '../link/link.js';
 import type { Links } from '../link/links.js';
 import { systemGroup } from '../map.js';
 import type { WiringServer } from './wiring-server.js';
@@ -42,6 +43,8 @@ const sweepMs = 1000;
 interface Pending {
   readonly operation: WiringOperation;
   readonly deadline: number;
+  /** The link, or the epoch of our own lead, to which it was said and where an answer may still come from. */
+  saidTo: Link | number | undefined;
   /** Once answered: what our own tables must contain. */
   done: WiringDone | undefined;
   resolve(done: WiringDone): void;
@@ -82,8 +85,9 @@ export class WiringClient {
     return new Promise((resolve, reject) => {
       const number = ++this.lastNumber;
       const deadline = this.options.clock.now() + timeoutMs;
-      this.pending.set(number, { operation, deadline, done: undefined, resolve, reject });
-      this.say(number, operation);
+      const pending: Pending = { operation, deadline, saidTo: undefined, done: undefined, resolve, reject };
+      this.pending.set(number, pending);
+      this.say(number, pending);
     });
   }
 
@@ -97,20 +101,27 @@ export class WiringClient {
   }
 
   private sayAll(): void {
-    for (const [number, { operation, done }] of this.pending) if (done === undefined) this.say(number, operation);
+    for (const [number, pending] of this.pending) if (pending.done === undefined) this.say(number, pending);
   }
 
-  /** Says it to the present primary, if it can be reached; else a change of primary or link makes us say it again. */
-  private say(number: number, operation: WiringOperation): void {
+  /**
+   * Says it to the present primary, if that can be reached and was not told yet; else a change of primary or link brings us here
+   * again.
+   */
+  private say(number: number, pending: Pending): void {
+    const { operation } = pending;
     const { directory, node, server, links } = this.options;
     const leadership = directory.leadership(systemGroup);
     if (leadership === undefined) return;
     if (leadership.node === node) {
+      if (pending.saidTo === leadership.epoch) return;
+      pending.saidTo = leadership.epoch;
       server.submit(operation, (answer) => this.answered(number, answer));
       return;
     }
     const link = links?.get(leadership.node);
-    if (link === undefined) return;
+    if (link === undefined || pending.saidTo === link) return;
+    pending.saidTo = link;
     let json: Uint8Array;
     try {
       json = encodeOperation(operation);
@@ -141,6 +152,7 @@ export class WiringClient {
         pending.reject(new RefusedError(answer.kind, answer.text));
         break;
       case 'retry':
+        pending.saidTo = undefined;
         this.retry ??= this.options.clock.after(retryMs, () => {
           this.retry = undefined;
           this.sayAll();

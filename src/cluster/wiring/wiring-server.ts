@@ -9,7 +9,6 @@ import type { QueueObject } from '../../model/wiring/objects.js';
 import {
   decodeOperation,
   encodeAnswer,
-  ownerOf,
   type WiringAnswer,
   type WiringOperation,
 } from '../../model/wiring/operations.js';
@@ -19,6 +18,7 @@ import type { Frame } from '../link/frame.js';
 import { FrameType } from '../link/frame-types.js';
 import type { Link } from '../link/link.js';
 import type { Links } from '../link/links.js';
+import { OwnerBoots } from './owner-boots.js';
 import type { BootLives, SystemGroup, SystemLeader } from './ports.js';
 import { SystemLog } from './system-log.js';
 
@@ -43,11 +43,13 @@ export class WiringServer {
   private leader: SystemLeader | undefined;
   private sequencer: WiringSequencer | undefined;
   private orphans: Timer | undefined;
-  /** `node/boot` for which a `nodeGone` is on its way. */
-  private readonly reporting = new Set<string>();
+  private readonly owners: OwnerBoots;
+  /** Boots for which a `nodeGone` is on its way. */
+  private readonly reporting = new Set<number>();
 
   constructor(options: WiringServerOptions) {
     this.options = options;
+    this.owners = new OwnerBoots(options.tables);
     options.system.onProgress(() => this.progress());
     options.links?.handle(FrameType.wiringRequest, (link, frame) => this.request(link, frame));
     this.progress();
@@ -87,13 +89,10 @@ export class WiringServer {
 
   /** Deletes the exclusive queues of boots that are over. */
   private reportGone(): void {
-    for (const connection of this.options.tables.owners()) {
-      const owner = ownerOf(connection);
-      if (owner === undefined || !this.options.lives.isOver(owner.node, owner.boot)) continue;
-      const key = `${owner.node}/${owner.boot}`;
-      if (this.reporting.has(key)) continue;
-      this.reporting.add(key);
-      this.submit({ op: 'nodeGone', node: owner.node, boot: owner.boot }, () => this.reporting.delete(key));
+    for (const { node, boot } of this.owners.all()) {
+      if (this.reporting.has(boot) || !this.options.lives.isOver(node, boot)) continue;
+      this.reporting.add(boot);
+      this.submit({ op: 'nodeGone', node, boot }, () => this.reporting.delete(boot));
     }
   }
 

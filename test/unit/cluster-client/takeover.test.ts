@@ -161,8 +161,10 @@ describe('take-over', () => {
     const client = new TestClient(c, 1);
     client.get();
     const counted = assert.rejects(c.clients.client(group.id).count(7), /primary of group 1.*did not answer in time/);
+    const consumed = assert.rejects(client.consume(1), /queue 'q' in vhost '\/' has no primary that answers/);
     await world.run(32_000);
     await counted;
+    await consumed;
     assert.equal(client.events.length, 1);
   });
 });
