@@ -184,7 +184,7 @@ export class Attachment implements GroupServicePort {
   }
 
   get(request: number, incarnation: number, wiringVersion: number, noAck: boolean): void {
-    this.inOrder(wiringVersion, () => {
+    this.ask(wiringVersion, () => {
       const queue = this.service.served(incarnation);
       if (queue !== undefined) queue.addGet(new PendingGet(this, request, noAck));
       else this.service.answer(this, (client) => client.gotNothing(request, queueGone));
@@ -192,7 +192,7 @@ export class Attachment implements GroupServicePort {
   }
 
   count(request: number, incarnation: number, wiringVersion: number): void {
-    this.inOrder(wiringVersion, () => {
+    this.ask(wiringVersion, () => {
       this.service.answer(this, (client) => {
         const queue = this.service.served(incarnation);
         const index = queue?.state.index;
@@ -202,7 +202,11 @@ export class Attachment implements GroupServicePort {
   }
 
   purge(request: number, incarnation: number, wiringVersion: number): void {
-    this.inOrder(wiringVersion, () => this.service.purge(this, request, incarnation));
+    this.ask(wiringVersion, () => this.service.purge(this, request, incarnation));
+  }
+
+  private ask(wiringVersion: Lsn, run: () => void): void {
+    this.inOrder(wiringVersion, () => this.service.ask(this, run));
   }
 
   private grantNow(subscriber: number, count: number): void {

@@ -11,6 +11,7 @@
  * Decided here:
  * - Until the gate opens (rule 13) gets and purges wait as deliveries do, for an answer would pass over messages that others
  *   hold; counts are answered, and take such messages for ready.
+ * - Gets, counts and purges are carried out when all that was in the log before them is committed.
  * - A publish into queues that are all gone is safe once its number is in the log: a record without message keeps it there.
  * - Consumers of a node whose link is lost keep their queue in use and exclusive until the node attaches again or is dead.
  */
@@ -24,7 +25,8 @@ import type { Lsn } from '../../log/lsn.js';
 import type { GroupAppender, GroupClientPort, GroupServicePort, HeldMessage } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
 import { Answers } from './answers.js';
-import { Attachment, AttachmentState } from './attachment.js';
+import { type Attachment, AttachmentState } from './attachment.js';
+import { Attachments } from './attachments.js';
 import { PublishLog } from './publish-log.js';
 import { ServedQueue } from './served-queue.js';
 import { appendDequeues } from './settlement-batch.js';
@@ -44,6 +46,12 @@ export interface GroupServiceOptions {
   broken(node: string, boot: number, reason: string): void;
 }
 
+/** A question about a queue's content, to be asked when the commit of `after` is known. */
+interface Question {
+  readonly after: Lsn;
+  readonly run: () => void;
+}
+
 /** A node that attaches again has this time to subscribe again before a queue counts as unused. */
 const resubscribeMs = 5000;
 
@@ -58,12 +66,9 @@ export class GroupService implements Flushable {
   readonly publishes: PublishLog;
   private readonly options: GroupServiceOptions;
   private readonly appender: GroupAppender;
-  private readonly attachments = new Map<string, Attachment>();
+  private readonly attachments = new Attachments(this);
   private readonly queues = new Map<Lsn, ServedQueue>();
   private latest: ServedQueue | undefined;
-  private readonly slots: boolean[] = [true];
-  /** Last sequence in the log, per boot. */
-  private readonly appendedOf = new Map<number, number>();
   private committedLsn: Lsn;
   private lastDequeue: Lsn = 0;
   private isOpen: boolean;
@@ -75,6 +80,7 @@ export class GroupService implements Flushable {
   private readonly answers = new Answers();
   private readonly whenOpen: (() => void)[] = [];
   private readonly wiringSteps = new Ring<readonly [version: Lsn, after: Lsn]>();
+  private readonly questions = new Ring<Question>();
   private readonly timers = new Set<Timer>();
   private pinned: Chunk[] = [];
 
@@ -98,6 +104,7 @@ export class GroupService implements Flushable {
     if (lsn > this.committedLsn) this.committedLsn = lsn;
     while (this.wiringSteps.length > 0 && this.wiringSteps.peek()![1] <= lsn)
       this.wiringReached(this.wiringSteps.shift()![0]);
+    while (this.questions.length > 0 && this.questions.peek()!.after <= lsn) this.questions.shift()!.run();
     this.touch();
   }
 
@@ -139,7 +146,7 @@ export class GroupService implements Flushable {
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    for (const attachment of this.attachments.values()) attachment.state = AttachmentState.closed;
+    this.attachments.closeAll();
     for (const queue of this.queues.values()) {
       queue.gone = true;
       queue.state.watcher = undefined;
@@ -147,9 +154,9 @@ export class GroupService implements Flushable {
     }
     for (const timer of this.timers) timer.cancel();
     this.unpin();
-    this.attachments.clear();
     this.queues.clear();
     this.answers.clear();
+    this.questions.clear();
     this.dirty = [];
     this.settling = [];
   }
@@ -167,21 +174,8 @@ export class GroupService implements Flushable {
     held: readonly HeldMessage[],
     confirmed: number,
   ): GroupServicePort {
-    const old = this.attachments.get(node);
-    const publisher = this.state.publishers.of(boot);
-    if (old !== undefined) this.appendedOf.set(old.boot, old.appended);
-    const appended = Math.max(publisher.sequence, confirmed, this.appendedOf.get(boot) ?? 0);
-    const slot = this.freeSlot();
-    const attachment = new Attachment(this, node, boot, client, slot, publisher, confirmed, appended);
-    this.slots[slot] = true;
-    this.attachments.set(node, attachment);
-    const replaced = old?.slot ?? 0;
-    if (this.rules.keepHeld)
-      for (const message of held) this.served(message.incarnation)?.hold(message.position, slot, replaced);
-    if (old !== undefined) {
-      const left = this.retire(old);
-      if (left.length > 0) this.after(resubscribeMs, () => left.forEach((queue) => this.consumerLeft(queue)));
-    }
+    const { attachment, left } = this.attachments.attach(node, boot, client, held, confirmed);
+    if (left.length > 0) this.after(resubscribeMs, () => left.forEach((queue) => this.consumerLeft(queue)));
     this.touch();
     return attachment;
   }
@@ -208,8 +202,7 @@ export class GroupService implements Flushable {
   reap(node: string, boot: number): void {
     const attachment = this.attachments.get(node);
     if (attachment === undefined || attachment.boot > boot) return;
-    this.attachments.delete(node);
-    for (const queue of this.retire(attachment)) this.consumerLeft(queue);
+    for (const queue of this.attachments.remove(attachment)) this.consumerLeft(queue);
   }
 
   /** Publishes of the node that are not in the log yet: a deposed primary gives its own clients' back. Before `close`. */
@@ -234,6 +227,19 @@ export class GroupService implements Flushable {
   dequeue(incarnation: Lsn, positions: Float64Array, durable: boolean): Lsn {
     this.lastDequeue = appendDequeues(this.appender, incarnation, positions, durable);
     return this.lastDequeue;
+  }
+
+  /**
+   * Asks about a queue's content once all that is in the log now is committed: who publishes and then asks counts on finding
+   * the message.
+   */
+  ask(attachment: Attachment, run: () => void): void {
+    const after = this.logEnd;
+    const ask = (): void => {
+      if (attachment.state === AttachmentState.attached) run();
+    };
+    if (after <= this.committedLsn) ask();
+    else this.questions.push({ after, run: ask });
   }
 
   /** Purges the queue's ready messages; answered when that is committed. */
@@ -265,6 +271,10 @@ export class GroupService implements Flushable {
     }
     this.latest = queue;
     return queue;
+  }
+
+  servedQueues(): Iterable<ServedQueue> {
+    return this.queues.values();
   }
 
   dispatchSoon(queue: ServedQueue): void {
@@ -339,7 +349,7 @@ export class GroupService implements Flushable {
     if (this.isOpen && (mayAct || !this.rules.leaseDeliver)) this.dispatch();
     this.unpin();
     this.appendSettlements();
-    const end = Math.max(this.lastDequeue, this.publishes.last);
+    const end = this.logEnd;
     this.answers.mark(end);
     if (mayAct) this.answers.sendCommitted(this.committedLsn);
     const lsn = this.rules.retryWaits ? end : 0;
@@ -356,8 +366,8 @@ export class GroupService implements Flushable {
     if (due.length === 0) return;
     this.dirty = [];
     for (const queue of due) {
-      queue.isDirty = false;
       queue.dispatch();
+      queue.isDirty = false;
     }
   }
 
@@ -379,6 +389,11 @@ export class GroupService implements Flushable {
 
   // ---- inside ----
 
+  /** The last lsn that this service put into the log. */
+  private get logEnd(): Lsn {
+    return Math.max(this.lastDequeue, this.publishes.last);
+  }
+
   private wiringReached(version: Lsn): void {
     if (version <= this.wiringVersion) return;
     this.wiringVersion = version;
@@ -387,29 +402,6 @@ export class GroupService implements Flushable {
       if (attachment.state === AttachmentState.attached) attachment.client.wiringReached();
     }
     this.touch();
-  }
-
-  /** Takes everything from an attachment; returns the queues that it had consumers of. */
-  private retire(attachment: Attachment): ServedQueue[] {
-    attachment.state = AttachmentState.closed;
-    attachment.waiting.clear();
-    this.appendedOf.set(attachment.boot, attachment.appended);
-    const left = new Set<ServedQueue>();
-    for (const consumer of attachment.consumers.values()) {
-      consumer.queue.removeConsumer(consumer);
-      left.add(consumer.queue);
-    }
-    for (const queue of this.queues.values()) {
-      queue.takeGets(attachment);
-      queue.giveBackAllOf(attachment.slot);
-    }
-    this.slots[attachment.slot] = false;
-    return [...left];
-  }
-
-  private freeSlot(): number {
-    for (let slot = 1; slot < this.slots.length; slot++) if (!this.slots[slot]) return slot;
-    return this.slots.push(false) - 1;
   }
 
   /** Purges a slice of what is there up to `until`; the next one follows in a later turn. */

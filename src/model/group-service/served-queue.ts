@@ -37,6 +37,8 @@ export class ServedQueue implements QueueWatcher {
   private readonly service: GroupService;
   /** Messages before this one may have been handed out by older epochs (rule 13). */
   private readonly flagBefore: Lsn;
+  /** The highest position handed to anyone. */
+  private handedUpTo: Lsn = 0;
   /** Consumers with credit, next one first. */
   private readonly waiting = new Ring<Consumer>();
   /** How many of those are closed. */
@@ -124,7 +126,10 @@ export class ServedQueue implements QueueWatcher {
     this.settleLater(position, durable);
   }
 
-  /** A message that `holder` holds goes back to its place. `delivered`: it is flagged when it comes again. */
+  /**
+   * A message that `holder` holds goes back to its place. `delivered`: it is flagged when it comes again. So is one that was
+   * not, if messages behind it were handed out: unflagged ones come in order.
+   */
   giveBack(position: Lsn, holder: number, delivered: boolean): void {
     const entry = this.held(position, holder);
     if (entry === undefined) return;
@@ -132,7 +137,7 @@ export class ServedQueue implements QueueWatcher {
       this.state.index.handOver(entry, 0);
       this.late.push(position);
     } else {
-      this.state.index.giveBack(entry, delivered);
+      this.state.index.giveBack(entry, delivered || position < this.handedUpTo);
     }
     this.service.dispatchSoon(this);
   }
@@ -206,6 +211,7 @@ export class ServedQueue implements QueueWatcher {
 
   /** The message is the client's now: held by it or, without acknowledgement, as good as dequeued. */
   private hand(entry: Entry, position: Lsn, noAck: boolean, attachment: Attachment): void {
+    if (position > this.handedUpTo) this.handedUpTo = position;
     if (noAck) {
       const durable = entry.durable;
       this.state.index.settle(entry);
