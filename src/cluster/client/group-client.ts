@@ -65,6 +65,8 @@ export class GroupClient implements HolderClient, Flushable {
   private dirty = false;
   private rewindLate = false;
   private toGrant: ClusterSubscription[] = [];
+  /** Closed in this turn: what they hold is not given back yet. Gathered, since a channel closes all of its own at once. */
+  private readonly closing = new Set<ClusterSubscription>();
 
   constructor(group: number, context: GroupClientContext) {
     this.group = group;
@@ -130,9 +132,10 @@ export class GroupClient implements HolderClient, Flushable {
     if (!this.sinks.delete(sink)) return;
     sink.forEachHeld((holder, position) => {
       if (!(holder instanceof QueueHolder) || holder.client !== this) return;
-      if (holder instanceof ClusterSubscription && holder.closed) return;
-      holder.requeue(position);
+      if (!(holder instanceof ClusterSubscription) || !holder.closed || this.closing.has(holder))
+        holder.requeue(position);
     });
+    for (const subscription of this.closing) if (subscription.sink === sink) this.closing.delete(subscription);
   }
 
   /** Fails the questions and new subscriptions that have waited too long. */
@@ -161,6 +164,23 @@ export class GroupClient implements HolderClient, Flushable {
     this.subscriptions.delete(subscription.number);
   }
 
+  closed(subscription: ClusterSubscription): void {
+    this.closing.add(subscription);
+    this.touch();
+  }
+
+  /** Gives back, flagged, what closed subscriptions hold. */
+  private giveBackClosed(): void {
+    if (this.closing.size === 0) return;
+    const sinks = new Set<DeliverySink>();
+    for (const subscription of this.closing) sinks.add(subscription.sink);
+    for (const sink of sinks)
+      sink.forEachHeld((holder, position) => {
+        if (holder instanceof ClusterSubscription && this.closing.has(holder)) holder.requeue(position);
+      });
+    this.closing.clear();
+  }
+
   // ---- attachments ----
 
   /** The present attachment, if any. */
@@ -178,6 +198,7 @@ export class GroupClient implements HolderClient, Flushable {
    */
   beginAttachment(epoch: number, held: HeldMessage[]): number {
     this.detached();
+    this.giveBackClosed();
     const messages = new HeldMessages(this);
     for (const sink of this.sinks) messages.addSink(sink);
     const newEpoch = epoch !== this.lastEpoch;
@@ -310,6 +331,7 @@ export class GroupClient implements HolderClient, Flushable {
 
   flush(): void {
     this.dirty = false;
+    this.giveBackClosed();
     if (this.tie !== undefined) this.send(this.tie);
     else if (this.gone !== '') this.abandon(this.gone);
     if (this.toGrant.length === 0) return;

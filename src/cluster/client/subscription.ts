@@ -14,6 +14,8 @@ export interface HolderClient {
   opened(subscription: ClusterSubscription): void;
   /** The subscription ended at this node: no more deliveries are its. */
   ended(subscription: ClusterSubscription): void;
+  /** It was closed: what it holds is to be given back, flagged. */
+  closed(subscription: ClusterSubscription): void;
 }
 
 /** Holds messages of one queue for a client: those got one by one, or those of a subscription. */
@@ -55,7 +57,7 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
   readonly cookie: unknown;
   /** Deliveries still allowed, as counted here: what is on its way when an attachment ends was never delivered. */
   credit: number;
-  /** Closed: what it held was given back, so it is nobody's to name or give back again. */
+  /** Closed: what it held is given back by its client, so it is nobody's to name or give back again. */
   closed = false;
   private readonly vhost: string;
   private readonly queue: string;
@@ -132,9 +134,7 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
       this.client.port?.unsubscribe(this.number);
       this.end();
     }
-    this.sink.forEachHeld((holder, position) => {
-      if (holder === this) this.requeue(position);
-    });
+    this.client.closed(this);
   }
 
   // ---- what the service answers ----
