@@ -318,21 +318,22 @@ describe('settling', () => {
     assert.equal(primary.chunks.live, 0);
   });
 
-  test('what is requeued comes again in its place, flagged only if it was seen', () => {
+  test('what is requeued comes again in its place, flagged if it was seen, or if others behind it were handed out', () => {
     const { primary, client, port } = setUp();
     subscribe(port, 1, 4);
     publish(port, 1, 6);
     primary.run();
-    const [first, second, third] = client.take();
+    const [first, second, third, fourth] = client.take();
     port.requeue(q, third!.position, true);
     port.requeue(q, first!.position, false);
-    port.requeue(q, second!.position, true);
+    port.requeue(q, fourth!.position, false);
     port.grant(1, 4);
     primary.run();
     assert.equal(client.settledCount, 3);
+    assert.equal(primary.state.queue(q)!.index.find(second!.position)!.redelivered, false);
     assert.deepEqual(
       client.take().map(({ body, redelivered }) => `${body}${redelivered ? ' again' : ''}`),
-      ['m1', 'm2 again', 'm3 again', 'm5'],
+      ['m1 again', 'm3 again', 'm4', 'm5'],
     );
   });
 
@@ -561,7 +562,7 @@ describe('attachments (rule 13)', () => {
     assert.equal(again.settledCount, 2);
     assert.deepEqual(
       other.take().map(({ body, redelivered }) => [body, redelivered]),
-      [['m3', false]],
+      [['m3', true]],
     );
   });
 
