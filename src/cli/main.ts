@@ -6,6 +6,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/settings.js';
 import { version } from '../version.js';
+import { benchCommand } from './bench.js';
 import { clusterCommand } from './cluster.js';
 import { CommandError, ExitCode, explain } from './fail.js';
 import { serveCommand } from './serve.js';
@@ -16,7 +17,7 @@ const program: Command = new Command('understudy')
   .version(version)
   .exitOverride()
   .configureOutput({ outputError: () => {} });
-for (const command of [serveCommand(), clusterCommand(), statusCommand()]) program.addCommand(command.copyInheritedSettings(program));
+for (const command of [serveCommand(), clusterCommand(), statusCommand(), benchCommand()]) program.addCommand(command.copyInheritedSettings(program));
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommandError) return error.exitCode;
