@@ -48,10 +48,10 @@ class BrokerProbe implements NodeProbe {
     const groups: GroupProbe[] = [];
     for (const [group, replica] of this.replicas) {
       if (isLocalGroup(group)) continue;
-      const { primary, backup, joining } = replica;
-      if (primary !== undefined) groups.push({ group, role: 'primary', epoch: primary.epoch });
-      else if (backup !== undefined) groups.push({ group, role: joining ? 'joining' : 'backup', epoch: backup.epoch });
-      else groups.push({ group, role: 'none', epoch: replica.epoch });
+      const { primary, backup, joining, log } = replica;
+      const role = primary !== undefined ? 'primary' : backup === undefined ? 'none' : joining ? 'joining' : 'backup';
+      const epoch = (primary ?? backup ?? replica).epoch;
+      groups.push({ group, role, epoch, settled: primary !== undefined && log.committed >= primary.takeoverEnd });
     }
     return groups;
   }

@@ -76,6 +76,8 @@ export interface DeliveryFacts {
   readonly consumer: number;
   /** Life of the queue's name when that consumer asked for the queue. */
   readonly consumerLife: number;
+  /** Identity of the queue as the node knows it, 0 = unknown; with the position it identifies the message for ever. */
+  readonly incarnation: number;
   readonly position: number;
   readonly redelivered: boolean;
   readonly noAck: boolean;
@@ -105,10 +107,17 @@ export class Delivery {
     return this.facts.position;
   }
 
+  /** The same message of the same queue; not a second copy of what its publisher sent again. */
+  isSameMessage(other: Delivery): boolean {
+    const { position, incarnation } = this.facts;
+    if (position !== other.facts.position) return false;
+    return incarnation === other.facts.incarnation || incarnation === 0 || other.facts.incarnation === 0;
+  }
+
   toString(): string {
-    const { copy, node, consumer, position, redelivered, epoch, at } = this.facts;
+    const { copy, node, consumer, position, redelivered, group, epoch, at } = this.facts;
     const flag = redelivered ? ', redelivered' : '';
-    return `${copy} at ${position} to consumer ${consumer} of ${node}${flag}, epoch ${epoch}, ${at.toFixed(2)} ms, ${this.state}`;
+    return `${copy} (group ${group}) at ${position} to consumer ${consumer} of ${node}${flag}, epoch ${epoch}, ${at.toFixed(2)} ms, ${this.state}`;
   }
 }
 
@@ -125,6 +134,10 @@ export class QueueLife {
   /** When the deletion was asked for, and confirmed; -1 = not. */
   deletedFrom = -1;
   deletedAt = -1;
+  /** When a consumer last ended: what was on its way to it goes back, flagged though no client saw it. */
+  consumerEndedAt = -1;
+  /** Somebody takes its messages without acknowledgement: what is on its way to him is lost with his node or its link. */
+  atMostOnce = false;
   /** When all that knew of it, not being durable, was lost with the last in-sync replica; -1 = never. */
   lostAt = -1;
   /** Why what is published to it now may be gone; '' = it must not be. */

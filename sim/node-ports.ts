@@ -54,6 +54,8 @@ export interface GroupProbe {
   role: ReplicaRole;
   /** The epoch it acts in. */
   epoch: number;
+  /** A primary that has committed all it found at its takeover. */
+  settled: boolean;
 }
 
 /** A queue as one replica has it: what must be equal on all in-sync replicas at rest. */

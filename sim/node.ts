@@ -3,7 +3,7 @@ import { Turn } from '../src/base/turn.js';
 import { SimClock } from './clock.js';
 import type { SimCoordinator } from './coordinator.js';
 import type { CrashMode } from './disk-file.js';
-import { SimDisk, type DiskProfile } from './disk.js';
+import { DiskError, SimDisk, type DiskProfile } from './disk.js';
 import type { Context, EventLoop } from './event-loop.js';
 import type { SimNetwork } from './network.js';
 import type { ClusterOptions, ProcessFactory, SimProcess } from './node-ports.js';
@@ -24,6 +24,8 @@ export interface NodeWorld {
   /** A promise of the process was rejected where nobody may reject. */
   fault(error: unknown, who: string): void;
 }
+
+const retryStartMs = 500;
 
 export interface CrashOptions {
   /** What its disk keeps of what was not synced. */
@@ -96,8 +98,24 @@ export class SimNode {
           this.serving = true;
           trace.add(this.name, 'serves');
         },
-        (error: unknown) => this.world.fault(error, `start of ${this.name}`),
+        (error: unknown) => this.startFailed(error, context),
       );
+    });
+  }
+
+  /** A disk that fails may keep a broker from starting: then an operator tries again. */
+  private startFailed(error: unknown, context: Context): void {
+    const { loop, trace } = this.world;
+    if (!(error instanceof DiskError)) {
+      this.world.fault(error, `start of ${this.name}`);
+      return;
+    }
+    trace.add(this.name, `cannot start: ${error.message}`);
+    loop.after(0, null, () => {
+      if (this.context === context) this.crash({ disk: 'all', machine: false });
+    });
+    loop.after(retryStartMs, null, () => {
+      if (this.context === context) this.start();
     });
   }
 

@@ -8,6 +8,7 @@ import { allRules, rulesWithout, type RuleName, type Rules } from '../src/base/r
 import type { Checker } from './checkers/checker.js';
 import { allCheckers } from './checkers/index.js';
 import { FaultDirector } from './faults.js';
+import { HistoryTrace } from './history-trace.js';
 import type { ProcessFactory } from './node-ports.js';
 import { SimRandom } from './random.js';
 import { Finding, SimWorld } from './world.js';
@@ -67,6 +68,7 @@ export class Simulation {
       },
       createProcess: options.createProcess,
     });
+    if (options.verbose === true) this.world.history.listen(new HistoryTrace(this.world.trace));
     this.checkers = allCheckers(this.world);
     this.workload = new Workload(this.world, { messages: 260, durationMs: 6000 });
     this.director = new FaultDirector(this.world);

@@ -31,6 +31,8 @@ export class Workload {
   private readonly random: SimRandom;
   private readonly options: WorkloadOptions;
   private readonly declarer: Declarer;
+  /** The queue that some clients take from without acknowledgement; '' = none. */
+  private readonly withoutAck: string;
   private readonly producing: Running[] = [];
   private readonly consuming: Running[] = [];
 
@@ -46,6 +48,7 @@ export class Workload {
     if (this.random.chance(0.3)) this.queues.push({ name: 'purged', durable: true, fanned: false });
     if (this.random.chance(0.4))
       this.queues.push({ name: 'recycled', durable: this.random.chance(0.5), fanned: false });
+    this.withoutAck = this.random.chance(0.25) ? this.random.pick(this.queues).name : '';
     this.declarer = new Declarer(world, 'declarer', this.queues);
   }
 
@@ -69,9 +72,10 @@ export class Workload {
     for (const { name } of this.queues) {
       const count = 1 + random.int(2);
       for (let i = 1; i <= count; i++)
-        this.consume(new ConsumingClient(world, `con-${name}-${i}`, name, this.style()), late);
+        this.consume(new ConsumingClient(world, `con-${name}-${i}`, name, this.style(name)), late);
     }
-    this.produce(new Getter(world, 'getter', random.pick(this.queues).name));
+    const got = random.pick(this.queues).name;
+    this.produce(new Getter(world, 'getter', got, got === this.withoutAck));
     if (this.has('purged')) this.produce(new Purger(world, 'purger', 'purged'));
     if (this.has('recycled')) this.produce(new Recycler(world, 'recycler', 'recycled'));
     if (random.chance(0.4)) this.produce(new Loner(world, 'exclusive', true));
@@ -145,10 +149,10 @@ export class Workload {
     return this.random.shuffle(targets).slice(0, 1 + this.random.int(targets.length));
   }
 
-  private style(): ConsumerStyle {
+  private style(queue: string): ConsumerStyle {
     const { random } = this;
     return {
-      noAck: random.chance(0.1),
+      noAck: this.withoutAck === queue && random.chance(0.5),
       requeue: random.pick([0, 0.05, 0.3]),
       reject: random.pick([0, 0.02]),
       keep: random.pick([0, 0.05, 0.2]),

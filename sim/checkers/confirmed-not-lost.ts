@@ -5,7 +5,7 @@
  * rejected, or delivered without need of an ack). A message that was delivered once and not acked does not count as taken, so a
  * broker that forgets what its consumers hold is found, too.
  *
- * Excuses are given by the clients that purge and delete, and for messages that are not durable, by the director when the last
+ * A queue from which somebody takes without acknowledgement is not judged. Excuses are given by the clients that purge and delete, and for messages that are not durable, by the director when the last
  * intact in-sync replica went down. Durable messages have no excuse: they must survive the crash of all nodes at once, with
  * everything that was not synced lost or torn.
  */
@@ -18,7 +18,7 @@ export class ConfirmedNotLost extends Checker {
     for (const message of this.world.history.messages) {
       if (message.confirmedAt < 0) continue;
       for (const copy of message.copies) {
-        if (copy.takenAt >= 0 || copy.excuse !== '') continue;
+        if (copy.takenAt >= 0 || copy.excuse !== '' || copy.queue.atMostOnce) continue;
         const kind = copy.durable ? 'durable' : 'transient';
         const deliveries = copy.deliveries.map((delivery) => `\n    ${delivery}`).join('');
         const sends = message.sends.map((send) => `${send.node} ${send.at.toFixed(2)}`).join(', ');

@@ -13,11 +13,11 @@ export class NoUnflaggedDuplicate extends Checker {
   readonly name = 'no-unflagged-duplicate';
 
   override delivered(delivery: Delivery): void {
-    const { copy, position, redelivered } = delivery.facts;
+    const { copy, redelivered } = delivery.facts;
     const sentOnce = copy.message.sends.length === 1;
     for (const other of copy.deliveries) {
       if (other === delivery) continue;
-      if (other.position !== position) {
+      if (!other.isSameMessage(delivery)) {
         if (sentOnce) this.fail(`sent once, in the queue twice: ${delivery}, before ${other}`);
         continue;
       }

@@ -13,7 +13,7 @@ export class OneHolder extends Checker {
 
   override delivered(delivery: Delivery): void {
     for (const other of delivery.copy.deliveries) {
-      if (other === delivery || other.position !== delivery.position || other.facts.noAck) continue;
+      if (other === delivery || !other.isSameMessage(delivery) || other.facts.noAck) continue;
       if (other.state !== 'held' || this.world.inTroubleSince(other.facts.node, other.facts.at)) continue;
       this.fail(`${delivery}, though still held: ${other}`);
     }

@@ -20,7 +20,7 @@ export class PublishOrder extends Checker {
   private readonly positions = new Map<string, Seen[]>();
 
   override delivered(delivery: Delivery): void {
-    const { copy, consumer, redelivered } = delivery.facts;
+    const { copy, consumer, incarnation, redelivered } = delivery.facts;
     const { publisher, number, sends } = copy.message;
     if (sends.length !== 1) return;
     if (!redelivered) {
@@ -29,7 +29,7 @@ export class PublishOrder extends Checker {
       if (last !== undefined && last.number >= number) this.fail(`${delivery} comes after ${last.delivery}`);
       this.lastByConsumer.set(key, { number, delivery });
     }
-    this.place(`${publisher} ${copy.queue.name} ${copy.queue.life}`, { number, delivery });
+    this.place(`${publisher} ${incarnation}`, { number, delivery });
   }
 
   private place(key: string, seen: Seen): void {

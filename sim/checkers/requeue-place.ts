@@ -50,7 +50,6 @@ export class RequeuePlace extends Checker {
   }
 
   private key(delivery: Delivery): string {
-    const { queue } = delivery.copy;
-    return `${queue.name} ${queue.life}`;
+    return `${delivery.copy.queue.name} ${delivery.facts.incarnation}`;
   }
 }

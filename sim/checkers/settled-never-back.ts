@@ -11,14 +11,9 @@ import { type GroupRecord, MapKey } from '../../src/cluster/map.js';
 import type { Delivery } from '../history.js';
 import { Checker } from './checker.js';
 
-interface Pending {
-  delivery: Delivery;
-  incarnation: number;
-}
-
 export class SettledNeverBack extends Checker {
   readonly name = 'settled-never-back';
-  private pending: Pending[] = [];
+  private pending: Delivery[] = [];
   private readonly settledPositions = new Map<string, number>();
 
   override delivered(delivery: Delivery): void {
@@ -33,27 +28,24 @@ export class SettledNeverBack extends Checker {
     if (delivery.state !== 'acked' && delivery.state !== 'rejected') return;
     const { queue } = delivery.copy;
     if (queue.exclusive || queue.autoDelete) return;
-    const probe = this.world.node(delivery.facts.node).process?.probe;
-    const incarnation = probe?.incarnationOf('/', queue.name) ?? 0;
-    if (incarnation > 0) this.pending.push({ delivery, incarnation });
+    if (delivery.facts.incarnation > 0) this.pending.push(delivery);
   }
 
   override poll(): void {
     const { loop } = this.world;
-    this.pending = this.pending.filter(({ delivery, incarnation }) => {
-      const gone = this.isGone(delivery, incarnation);
+    this.pending = this.pending.filter((delivery) => {
+      const gone = this.isGone(delivery);
       if (gone) this.settledPositions.set(this.key(delivery), loop.now);
       return !gone;
     });
   }
 
   private key(delivery: Delivery): string {
-    const { queue } = delivery.copy;
-    return `${queue.name} ${queue.life} ${delivery.position}`;
+    return `${delivery.facts.incarnation} ${delivery.position}`;
   }
 
-  private isGone(delivery: Delivery, incarnation: number): boolean {
-    const { group, position } = delivery.facts;
+  private isGone(delivery: Delivery): boolean {
+    const { group, incarnation, position } = delivery.facts;
     const entry = this.world.coordinator.peek(MapKey.group(group));
     if (entry === undefined) return false;
     const record = JSON.parse(entry.value) as GroupRecord;
@@ -61,7 +53,7 @@ export class SettledNeverBack extends Checker {
     const probe = node?.process?.probe;
     if (node === undefined || !node.alive || probe === undefined || probe.boot !== record.primary.boot) return false;
     const state = probe.groups().find((candidate) => candidate.group === group);
-    if (state?.role !== 'primary' || state.epoch !== record.epoch) return false;
+    if (state?.role !== 'primary' || !state.settled || state.epoch !== record.epoch) return false;
     return !probe.has(group, incarnation, position);
   }
 }

@@ -25,7 +25,8 @@ export class WiringEqual extends Checker {
     for (const lives of this.world.history.queues.values()) {
       const queue = lives.at(-1)!;
       const exists = probe.incarnationOf('/', queue.name) > 0;
-      if (exists && (queue.exclusive || queue.autoDelete)) this.fail(`${queue.name} outlives its client`);
+      if (exists && queue.declaredAt >= 0 && (queue.exclusive || queue.autoDelete))
+        this.fail(`${queue.name} outlives its client`);
       if (!exists && queue.declaredAt >= 0 && queue.publishExcuse === '')
         this.fail(`${queue.name} was declared and is gone`);
     }

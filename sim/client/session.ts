@@ -52,6 +52,9 @@ export class Session implements PublishOwner, DeliverySink {
   private readonly subscriptions = new Set<Subscription>();
   private readonly routes = new Map<string, Route>();
   private readonly parts = new MessageParts();
+  /** What a publisher's socket holds while the node does not read from it. */
+  private readonly unread: PublishRequest[] = [];
+  private readonly gateWatch: { close(): void };
   private nextTag = 1;
   private closed = false;
 
@@ -61,6 +64,7 @@ export class Session implements PublishOwner, DeliverySink {
     this.broker = broker;
     this.probe = probe;
     this.client = client;
+    this.gateWatch = broker.gate.onChange(() => this.readAgain());
   }
 
   get isClosed(): boolean {
@@ -70,6 +74,10 @@ export class Session implements PublishOwner, DeliverySink {
   // ---- publishing ----
 
   publish(request: PublishRequest): void {
+    if (this.broker.gate.closed !== '' || this.unread.length > 0) {
+      this.unread.push(request);
+      return;
+    }
     const { message, send } = request;
     const route = this.route(request.exchange, request.routingKey);
     if (route === undefined || route.queueCount === 0) {
@@ -88,6 +96,12 @@ export class Session implements PublishOwner, DeliverySink {
     this.parts.metaBytes.fill(0xee);
     this.parts.headerBytes.fill(0xee);
     this.world.history.taken(message, send, route.queueCount);
+  }
+
+  /** The node reads from publishers again. */
+  private readAgain(): void {
+    if (this.closed || this.broker.gate.closed !== '') return;
+    for (const request of this.unread.splice(0)) this.publish(request);
   }
 
   completed(tag: number): void {
@@ -202,6 +216,7 @@ export class Session implements PublishOwner, DeliverySink {
   close(): void {
     if (this.closed) return;
     this.closed = true;
+    this.gateWatch.close();
     for (const subscription of this.subscriptions) subscription.close();
     this.broker.forgetSink(this);
     this.broker.forgetPublisher(this);
@@ -226,6 +241,7 @@ export class Session implements PublishOwner, DeliverySink {
       node: this.broker.node,
       consumer: consumer.id,
       consumerLife: consumer.life,
+      incarnation: this.probe.incarnationOf('/', consumer.queue),
       position,
       redelivered,
       noAck: consumer.noAck,

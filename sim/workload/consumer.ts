@@ -39,9 +39,16 @@ export class ConsumingClient extends Actor {
       this.current = consumer;
       await this.lifetime();
       this.current = undefined;
+      this.noteEnd();
       await this.leave(consumer);
+      this.noteEnd();
     }
     this.disconnect();
+  }
+
+  private noteEnd(): void {
+    const life = this.world.history.newestLife(this.queue);
+    if (life !== undefined) life.consumerEndedAt = this.world.loop.now;
   }
 
   /** From now on everything is acked soon, and nothing is cancelled. */
@@ -80,6 +87,7 @@ export class ConsumingClient extends Actor {
 
   private async consume(): Promise<Consumer | undefined> {
     const life = this.world.history.newestLife(this.queue);
+    if (this.style.noAck && life !== undefined) life.atMostOnce = true;
     const consumer: Consumer = {
       id: this.world.nextConsumer++,
       queue: this.queue,

@@ -92,22 +92,26 @@ export class Recycler extends Actor {
 /** Gets single messages. */
 export class Getter extends Actor {
   private readonly queue: string;
+  private readonly sometimesWithoutAck: boolean;
 
-  constructor(world: SimWorld, name: string, queue: string) {
+  constructor(world: SimWorld, name: string, queue: string, sometimesWithoutAck: boolean) {
     super(world, name);
     this.queue = queue;
+    this.sometimesWithoutAck = sometimesWithoutAck;
   }
 
   async run(): Promise<void> {
     while (!this.stopping) {
       await this.sleep(20, 400);
       const connection = await this.connected();
-      const noAck = this.random.chance(0.2);
+      const noAck = this.sometimesWithoutAck && this.random.chance(0.5);
+      const life = this.world.history.newestLife(this.queue);
+      if (noAck && life !== undefined) life.atMostOnce = true;
       const consumer: Consumer = {
         id: this.world.nextConsumer++,
         queue: this.queue,
         noAck,
-        life: this.world.history.newestLife(this.queue)?.life ?? 0,
+        life: life?.life ?? 0,
         subscription: undefined,
       };
       const outcome = await this.patiently(`get from ${this.queue}`, connection, connection.get(consumer));

@@ -397,6 +397,7 @@ export function perfectBrokers(defects: Partial<Defects> = {}): ProcessFactory {
             group,
             role: ports.name === 'n1' ? 'primary' : 'backup',
             epoch: memory.boots.get('n1') ?? 0,
+            settled: true,
           })),
         attachedEpoch: () => 1,
         groupOf: (_vhost, name) => (memory.queues.has(name) ? 1 : -1),
