@@ -45,17 +45,20 @@ export class BackfillSender {
   }
 
   private answer(follower: Follower, slice: Slice, ours: Lsn[], missing: Lsn[], lowest: Lsn): void {
-    const { context, group, log } = this.replica;
+    const { context, group, log, state } = this.replica;
     const records: Uint8Array[] = [];
     let bytes = 0;
     let low = lowest;
     for (const position of missing) {
-      const record = this.copy(slice.incarnation, position);
-      if (record === undefined) continue;
-      if (bytes > 0 && bytes + record.length > context.limits.backfillBytes) {
+      const entry = state.queue(slice.incarnation)?.index.find(position);
+      if (entry === undefined) continue;
+      // The same bound as in firstEvicted: beyond it the bytes need not be in memory.
+      if (bytes > 0 && bytes + entry.length > context.limits.backfillBytes) {
         low = position + 1;
         break;
       }
+      const record = state.copyRecord(state.chunk(entry.chunk), entry.offset);
+      if (record === undefined) continue;
       records.push(record);
       bytes += record.length;
     }
@@ -69,13 +72,6 @@ export class BackfillSender {
     else context.clock.after(20, send); // Planted fault: dequeues overtake their messages.
   }
 
-  /** The message's record as it may be sent now; undefined if it is gone. */
-  private copy(incarnation: Lsn, position: Lsn): Uint8Array | undefined {
-    const { state } = this.replica;
-    const entry = state.queue(incarnation)?.index.find(position);
-    return entry === undefined ? undefined : state.copyRecord(state.chunk(entry.chunk), entry.offset);
-  }
-
   /** The first chunk that is not in memory among those of the next frame's messages. */
   private firstEvicted(incarnation: Lsn, missing: readonly Lsn[]): Chunk | undefined {
     const { state, context } = this.replica;
@@ -84,10 +80,10 @@ export class BackfillSender {
     for (const position of missing) {
       const entry = index?.find(position);
       if (entry === undefined) continue;
+      if (bytes > 0 && bytes + entry.length > context.limits.backfillBytes) return undefined;
       const chunk = state.chunk(entry.chunk);
       if (chunk.bytes === undefined) return chunk;
       bytes += entry.length;
-      if (bytes > context.limits.backfillBytes) return undefined;
     }
     return undefined;
   }
