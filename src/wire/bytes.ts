@@ -2,7 +2,7 @@
 
 /** Above these lengths one `set` is faster than a loop, although it needs an object for its range. */
 const byteLoopMax = 32;
-const wordLoopMax = 96;
+const wordLoopMax = 128;
 
 /** Copies `length` bytes; the ranges do not overlap. */
 export function copyBytes(from: Uint8Array, fromStart: number, length: number, to: Uint8Array, toStart: number): void {

@@ -33,8 +33,6 @@ export interface MethodDefinition {
   id: number;
   fields: Field[];
   fromClient: boolean;
-  fromServer: boolean;
-  sync: boolean;
   content: boolean;
 }
 
@@ -53,7 +51,6 @@ export interface ReplyCodeDefinition {
 }
 
 export interface Protocol {
-  revision: { major: number; minor: number; revision: number };
   frames: { method: number; header: number; body: number; heartbeat: number; end: number; minSize: number };
   replyCodes: ReplyCodeDefinition[];
   classes: ClassDefinition[];
@@ -63,13 +60,11 @@ interface MethodSource {
   name: string;
   id: number;
   from: string[];
-  sync?: boolean;
   content?: boolean;
   fields: string[];
 }
 
 interface ProtocolSource {
-  protocol: { major: number; minor: number; revision: number };
   frames: Protocol['frames'];
   types: WireType[];
   domains: Record<string, WireType>;
@@ -103,8 +98,6 @@ function resolveMethod(method: MethodSource, className: string, classId: number,
     id: classId * 0x1_0000 + method.id,
     fields: method.fields.map((field) => resolveField(field, source)),
     fromClient: method.from.includes('client'),
-    fromServer: method.from.includes('server'),
-    sync: method.sync ?? false,
     content: method.content ?? false,
   };
 }
@@ -113,7 +106,6 @@ function resolveMethod(method: MethodSource, className: string, classId: number,
 export function loadProtocol(root: string): Protocol {
   const source = JSON.parse(readFileSync(join(root, 'tools/codegen/amqp091.json'), 'utf8')) as ProtocolSource;
   return {
-    revision: source.protocol,
     frames: source.frames,
     replyCodes: source.replyCodes,
     classes: source.classes.map((definition) => ({

@@ -1,4 +1,4 @@
-/** Writes the generated part of the AMQP 0-9-1 codec. Run from the repository's root: `npm run codegen`. */
+/** Writes the generated part of the AMQP 0-9-1 codec. Build, then from the repository's root: `node build/tools/codegen/main.js`. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate, generatedFolder } from './generate.js';

@@ -2,7 +2,7 @@
 
 const lineWidth = 120;
 
-export const banner: string = '// Generated from tools/codegen/amqp091.json by `npm run codegen`. Do not edit.\n';
+export const banner: string = '// Generated from tools/codegen/amqp091.json by tools/codegen/main.ts. Do not edit.\n';
 
 /** `before` + items + `after` on one line if it fits, else one item a line. */
 export function list(indent: number, before: string, items: readonly string[], after: string): string {

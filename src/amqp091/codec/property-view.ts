@@ -1,6 +1,7 @@
 /**
  * The content properties of a message as they came: flags and list, kept as bytes. `set` checks them all and notes where those
- * lie that a broker needs; the rest is decoded only if somebody asks. A flyweight that is moved from message to message.
+ * lie that a broker needs; the rest is decoded only if somebody asks. A flyweight that is moved from message to message; it
+ * keeps the buffer it was set to from being freed, so there should be few.
  */
 import type { Arguments } from '../../model/broker.js';
 import { ByteReader } from '../../wire/byte-reader.js';

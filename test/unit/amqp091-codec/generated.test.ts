@@ -9,6 +9,6 @@ test('the generated files are what the definition generates', () => {
   const files = generate(root);
   assert.deepEqual(readdirSync(join(root, generatedFolder)).sort(), [...files.keys()].sort());
   for (const [name, text] of files) {
-    assert.equal(readFileSync(join(root, generatedFolder, name), 'utf8'), text, `${name}: run \`npm run codegen\``);
+    assert.equal(readFileSync(join(root, generatedFolder, name), 'utf8'), text, `${name}: run tools/codegen/main`);
   }
 });

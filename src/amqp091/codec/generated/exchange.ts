@@ -1,4 +1,4 @@
-// Generated from tools/codegen/amqp091.json by `npm run codegen`. Do not edit.
+// Generated from tools/codegen/amqp091.json by tools/codegen/main.ts. Do not edit.
 /** The methods of class exchange (40). */
 import type { Arguments } from '../../../model/broker.js';
 import type { ByteReader } from '../../../wire/byte-reader.js';

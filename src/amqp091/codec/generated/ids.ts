@@ -1,4 +1,4 @@
-// Generated from tools/codegen/amqp091.json by `npm run codegen`. Do not edit.
+// Generated from tools/codegen/amqp091.json by tools/codegen/main.ts. Do not edit.
 
 /** Frame types, the octet that ends a frame, and the least that a peer must accept. */
 export const Frame = {

@@ -1,4 +1,4 @@
-// Generated from tools/codegen/amqp091.json by `npm run codegen`. Do not edit.
+// Generated from tools/codegen/amqp091.json by tools/codegen/main.ts. Do not edit.
 import type { ByteReader } from '../../../wire/byte-reader.js';
 import {
   BasicAck,

@@ -1,4 +1,4 @@
-// Generated from tools/codegen/amqp091.json by `npm run codegen`. Do not edit.
+// Generated from tools/codegen/amqp091.json by tools/codegen/main.ts. Do not edit.
 
 /** Why a channel or connection is closed, or a message returned. */
 export const ReplyCode = {

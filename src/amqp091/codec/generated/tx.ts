@@ -1,4 +1,4 @@
-// Generated from tools/codegen/amqp091.json by `npm run codegen`. Do not edit.
+// Generated from tools/codegen/amqp091.json by tools/codegen/main.ts. Do not edit.
 /** The methods of class tx (90). */
 import type { ByteReader } from '../../../wire/byte-reader.js';
 import type { ByteWriter } from '../../../wire/byte-writer.js';
