@@ -387,7 +387,8 @@ export class BrokerNode {
 
   private isOver(node: string, boot: number): boolean {
     const member = this.map.members.get(node)?.value;
-    if (member === undefined || member.boot > boot) return true;
+    if (member === undefined) return false;
+    if (member.boot > boot) return true;
     return this.liveness.mayDepose(node, boot);
   }
 

@@ -7,7 +7,7 @@ import { FrameParser } from './frame-parser.js';
 import { commonVersion, type Hello } from './hello.js';
 
 export interface LinkLimits {
-  /** Largest frame accepted, header included. Both ends must allow what is sent. */
+  /** Largest frame accepted, header included: the largest message (128 MiB) in one record. Both ends must allow what is sent. */
   frameBytesMax: number;
   /** Above this a link is `congested`; its users are to wait for `onDrain`. */
   congestedBytes: number;
@@ -16,9 +16,9 @@ export interface LinkLimits {
 }
 
 export const linkLimits: LinkLimits = {
-  frameBytesMax: 16 * 1024 * 1024,
+  frameBytesMax: 136 * 1024 * 1024,
   congestedBytes: 4 * 1024 * 1024,
-  outputBytesMax: 256 * 1024 * 1024,
+  outputBytesMax: 512 * 1024 * 1024,
 };
 
 /** While the stream holds this much, more is gathered here, so that it leaves in few large writes. */

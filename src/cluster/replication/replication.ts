@@ -122,12 +122,13 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
   }
 
   /**
-   * A local group's node is dead or no member any more: its queues died with it. While it is merely away nobody can tell.
+   * A local group's node is dead: its queues died with it. While it is merely away nobody can tell.
    */
   isOver(group: number): boolean {
     if (!isLocalGroup(group)) return false;
+    // A member that is not known yet is not over.
     const owner = this.ownerOf(group);
-    return owner === undefined || this.dead.has(owner.boot);
+    return owner !== undefined && this.dead.has(owner.boot);
   }
 
   /** Boots are unique and never come back. */
