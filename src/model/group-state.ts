@@ -37,6 +37,9 @@ export interface GroupObserver {
 /** Records of a dropped queue that are let go in one turn: about a millisecond's work. */
 const dropSlice = 16_384;
 
+/** A power of two. */
+const recentQueues = 64;
+
 /** Wiring version of a recovered queue without an `open`. */
 const notOpened = -1;
 
@@ -52,7 +55,8 @@ export class GroupState {
   readonly observers: GroupObserver[] = [];
   private readonly pool = new PiecePool();
   private readonly queues = new Map<Lsn, QueueState>();
-  private latest: QueueState | undefined;
+  /** The queues asked for last, by the low bits of their incarnations: a map of floats costs more than all the rest. */
+  private readonly recent: (QueueState | undefined)[] = new Array<QueueState | undefined>(recentQueues).fill(undefined);
   private dequeueFrom: QueueState | undefined;
 
   /**
@@ -69,10 +73,11 @@ export class GroupState {
 
   /** The queue, or undefined if it is not (or no longer) here. */
   queue(incarnation: Lsn): QueueState | undefined {
-    const latest = this.latest;
-    if (latest !== undefined && latest.incarnation === incarnation) return latest;
+    const slot = incarnation & (recentQueues - 1);
+    const recent = this.recent[slot];
+    if (recent !== undefined && recent.incarnation === incarnation) return recent;
     const queue = this.queues.get(incarnation);
-    if (queue !== undefined) this.latest = queue;
+    if (queue !== undefined) this.recent[slot] = queue;
     return queue;
   }
 
@@ -134,7 +139,8 @@ export class GroupState {
     const queue = this.queues.get(incarnation);
     if (queue === undefined) return;
     this.queues.delete(incarnation);
-    if (this.latest === queue) this.latest = undefined;
+    const slot = incarnation & (recentQueues - 1);
+    if (this.recent[slot] === queue) this.recent[slot] = undefined;
     if (queue.openChunk >= 0) this.chunks.release(this.chunk(queue.openChunk), queue.openLength);
     this.letGo(queue);
     queue.watcher?.dropped();

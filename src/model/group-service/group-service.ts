@@ -67,8 +67,7 @@ export class GroupService implements Flushable {
   private readonly options: GroupServiceOptions;
   private readonly appender: GroupAppender;
   private readonly attachments = new Attachments(this);
-  private readonly queues = new Map<Lsn, ServedQueue>();
-  private latest: ServedQueue | undefined;
+  private readonly queues = new Set<ServedQueue>();
   private committedLsn: Lsn;
   private lastDequeue: Lsn = 0;
   private isOpen: boolean;
@@ -122,7 +121,7 @@ export class GroupService implements Flushable {
     if (this.isOpen) return;
     this.isOpen = true;
     for (const run of this.whenOpen.splice(0)) run();
-    for (const queue of this.queues.values()) this.dispatchSoon(queue);
+    for (const queue of this.queues) this.dispatchSoon(queue);
     this.touch();
   }
 
@@ -147,7 +146,7 @@ export class GroupService implements Flushable {
     if (this.isClosed) return;
     this.isClosed = true;
     this.attachments.closeAll();
-    for (const queue of this.queues.values()) {
+    for (const queue of this.queues) {
       queue.gone = true;
       queue.state.watcher = undefined;
       queue.state.index.resetVolatile();
@@ -191,7 +190,7 @@ export class GroupService implements Flushable {
     if (attachment.state !== AttachmentState.attached) return;
     attachment.state = AttachmentState.detached;
     attachment.waiting.clear();
-    for (const queue of this.queues.values()) queue.takeGets(attachment);
+    for (const queue of this.queues) queue.takeGets(attachment);
     for (const consumer of attachment.consumers.values()) consumer.credit = 0;
   }
 
@@ -260,21 +259,17 @@ export class GroupService implements Flushable {
 
   /** The queue, served from now on; undefined if it is gone. */
   served(incarnation: Lsn): ServedQueue | undefined {
-    const latest = this.latest;
-    if (latest !== undefined && latest.incarnation === incarnation) return latest;
-    let queue = this.queues.get(incarnation);
-    if (queue === undefined) {
-      const state = this.state.queue(incarnation);
-      if (state === undefined || this.isClosed) return undefined;
-      queue = new ServedQueue(this, state);
-      this.queues.set(incarnation, queue);
-    }
-    this.latest = queue;
+    const state = this.state.queue(incarnation);
+    if (state === undefined || this.isClosed) return undefined;
+    // Nobody but the group's one service watches queues.
+    if (state.watcher !== undefined) return state.watcher as ServedQueue;
+    const queue = new ServedQueue(this, state);
+    this.queues.add(queue);
     return queue;
   }
 
   servedQueues(): Iterable<ServedQueue> {
-    return this.queues.values();
+    return this.queues;
   }
 
   dispatchSoon(queue: ServedQueue): void {
@@ -327,8 +322,7 @@ export class GroupService implements Flushable {
 
   /** The queue was dropped: those who use it are told. */
   queueGone(queue: ServedQueue): void {
-    this.queues.delete(queue.incarnation);
-    if (this.latest === queue) this.latest = undefined;
+    this.queues.delete(queue);
     for (const consumer of queue.consumers) {
       consumer.closed = true;
       consumer.attachment.consumers.delete(consumer.subscriber);
