@@ -136,6 +136,16 @@ test('a new boot waits before it deposes anybody, unless it is known dead', asyn
   assert.ok(reborn.liveness!.mayDepose('n1', 1));
 });
 
+test('without that rule a new boot would depose one that relies on what its former boot promised', async () => {
+  const { world, nodes } = await cluster(['n1', 'n2'], { rules: { newBootWaits: false } });
+  const [n1, n2] = nodes as [TestNode, TestNode];
+  const tenure = n1.liveness!.tenure([n2.replica]);
+  n1.freeze();
+  n2.kill();
+  const reborn = world.node('n2', { boot: 9, liveness: true, rules: { newBootWaits: false } });
+  assert.ok(reborn.liveness!.mayDepose('n1', 1) && tenure.holds());
+});
+
 test('a later boot of the same store proves death, one of another store does not', async () => {
   const world = new World();
   const n1 = world.node('n1', { liveness: true });
