@@ -33,6 +33,7 @@ import {
   type Replica,
   sameReplica,
   systemGroup,
+  type Versioned,
 } from './cluster/map.js';
 import { type ClusterDefaults, Membership } from './cluster/membership.js';
 import { ClusterReport } from './cluster/report.js';
@@ -113,6 +114,7 @@ export class BrokerNode {
   report!: ClusterReport;
   self!: Replica;
   private coordinator!: Coordinator;
+  private clusterBroker: ClusterBroker | undefined;
   private wiringClient!: WiringClient;
   private wiringServer!: WiringServer;
   private wiring!: ClusterWiring;
@@ -124,6 +126,9 @@ export class BrokerNode {
   private recovered: Map<number, RecoveredGroup> = new Map();
   private readyTimer: Timer | undefined;
   private stopping = false;
+  /** The system group's record as last looked at, and whether we are in its set. */
+  private routedBy: Versioned<GroupRecord> | undefined;
+  private inSystemSet = false;
 
   constructor(ports: BrokerPorts, options: Partial<BrokerOptions> & { node: string }) {
     this.ports = ports;
@@ -159,6 +164,7 @@ export class BrokerNode {
     this.gate?.close();
     this.wiringClient?.close();
     this.wiringServer?.close();
+    this.clusterBroker?.close();
     this.clients?.close();
     this.replication?.close();
     this.liveness?.close();
@@ -325,14 +331,17 @@ export class BrokerNode {
       ports.logger,
     );
     store.journal.onState(() => this.gate.check());
-    this.broker = new ClusterBroker({
+    this.clusterBroker = new ClusterBroker({
       node: options.node,
       tables: this.tables,
       clients: this.clients,
       wiring: this.wiring,
       gate: this.gate,
       members: this.report,
+      clock: ports.clock,
+      mayRoute: () => this.mayRoute(),
     });
+    this.broker = this.clusterBroker;
   }
 
   private context(): ReplicationContext {
@@ -361,6 +370,7 @@ export class BrokerNode {
       },
       systemCommitted: (replica) => this.system.committed(replica),
       systemProgressed: () => this.system.progressed(),
+      isDead: (boot) => this.replication.isDead(boot),
       link: (node, boot) => {
         const link = this.links?.get(node);
         return link?.peer.boot === boot ? link : undefined;
@@ -392,11 +402,24 @@ export class BrokerNode {
     return this.liveness.mayDepose(node, boot);
   }
 
-  /** A node out of the system group's set routes with wiring that may be old: it stops until it is back (rule 15). */
   private publishStop(): string {
-    const record = this.map.groups.get(systemGroup)?.value;
-    const inSync = record?.inSync.some((member) => sameReplica(member, this.self)) === true;
-    return inSync ? '' : 'this node is not in sync with the cluster';
+    return this.mayRoute() ? '' : 'this node is not in sync with the cluster';
+  }
+
+  /**
+   * A node out of the system group's set routes with wiring that may be old: it stops until it is back (rule 15). It knows that it
+   * is in the set by a recent reading of the record; whoever takes it out waits that long before wiring is complete.
+   */
+  private mayRoute(): boolean {
+    if (this.ports.cluster === undefined) return true;
+    const { map, options } = this;
+    if (this.ports.clock.now() >= map.confirmedAt + options.times.leaseMs) return false;
+    const record = map.groups.get(systemGroup);
+    if (record !== this.routedBy) {
+      this.routedBy = record;
+      this.inSystemSet = record?.value.inSync.some((member) => sameReplica(member, this.self)) === true;
+    }
+    return this.inSystemSet;
   }
 
   // ---- readiness ----

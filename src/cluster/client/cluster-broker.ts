@@ -3,6 +3,7 @@
  * of the groups, which know who leads each. Nothing here depends on how many nodes there are: a broker that is alone is a
  * cluster of one.
  */
+import type { Clock } from '../../base/clock.js';
 import { RefusedError } from '../../base/errors.js';
 import { enqueueLength, type MessageParts } from '../../log/record.js';
 import type {
@@ -22,6 +23,7 @@ import type {
 import type { QueueObject } from '../../model/wiring/objects.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import { ClusterRoute } from './cluster-route.js';
+import { DeferredPublishes, DeferredRoute } from './deferred-publishes.js';
 import type { GroupClients } from './group-clients.js';
 import type { GroupMembers } from './ports.js';
 import type { SourcesGate } from './publish-gate.js';
@@ -40,6 +42,9 @@ export interface ClusterBrokerOptions {
   wiring: ConnectionWiring;
   gate: SourcesGate;
   members: GroupMembers;
+  clock: Clock;
+  /** This node's wiring is known to be current: what others were told is complete is in it (rule 15). */
+  mayRoute(): boolean;
 }
 
 export class ClusterBroker implements Broker {
@@ -49,6 +54,7 @@ export class ClusterBroker implements Broker {
   private readonly options: ClusterBrokerOptions;
   private readonly tables: WiringTables;
   private readonly sourcesGate: SourcesGate;
+  private readonly deferred: DeferredPublishes;
   private readonly routes = new RouteCache();
 
   constructor(options: ClusterBrokerOptions) {
@@ -58,6 +64,9 @@ export class ClusterBroker implements Broker {
     this.wiring = options.wiring;
     this.gate = options.gate;
     this.sourcesGate = options.gate;
+    this.deferred = new DeferredPublishes(options.clock, options.mayRoute, (route, parts, owner, tag) =>
+      this.publishDeferred(route, parts, owner, tag),
+    );
   }
 
   hasVhost(name: string): boolean {
@@ -65,10 +74,15 @@ export class ClusterBroker implements Broker {
   }
 
   get routingVersion(): number {
-    return this.tables.routingVersion;
+    return this.deferred.mustWait ? -1 : this.tables.routingVersion;
   }
 
   route(vhost: string, exchange: string, routingKey: string, headers: () => Arguments): Route {
+    if (this.deferred.mustWait) return new DeferredRoute(vhost, exchange, routingKey, headers());
+    return this.routeNow(vhost, exchange, routingKey, headers);
+  }
+
+  private routeNow(vhost: string, exchange: string, routingKey: string, headers: () => Arguments): ClusterRoute {
     const version = this.tables.routingVersion;
     const known = this.routes.find(version, vhost, exchange, routingKey);
     if (known !== undefined) return known;
@@ -79,6 +93,10 @@ export class ClusterBroker implements Broker {
   }
 
   publish(route: Route, parts: MessageParts, owner: PublishOwner, tag: number): number {
+    if (route instanceof DeferredRoute) {
+      this.deferred.add(route, parts, owner, tag);
+      return 1;
+    }
     const { targets } = route as ClusterRoute;
     for (let i = 0; i < targets.length; i++) {
       const target = targets[i]!;
@@ -88,7 +106,28 @@ export class ClusterBroker implements Broker {
     return targets.length;
   }
 
+  /** Routes with wiring that is current again; what leads nowhere now is done with. */
+  private publishDeferred(route: DeferredRoute, parts: MessageParts, owner: PublishOwner, tag: number): number {
+    try {
+      return this.publish(
+        this.routeNow(route.vhost, route.exchange, route.routingKey, () => route.headers),
+        parts,
+        owner,
+        tag,
+      );
+    } catch (error) {
+      if (error instanceof RefusedError) return 0;
+      throw error;
+    }
+  }
+
+  /** The node stops. */
+  close(): void {
+    this.deferred.close();
+  }
+
   forgetPublisher(owner: PublishOwner): void {
+    this.deferred.forget(owner);
     this.options.clients.forgetPublisher(owner);
   }
 

@@ -73,6 +73,8 @@ export interface ReplicationContext {
   /** The system group has applied more; its primary may answer more. */
   systemCommitted(replica: GroupReplica): void;
   systemProgressed(): void;
+  /** The boot is proven dead. */
+  isDead(boot: number): boolean;
   /** The link to a node, in that boot, if it is up. */
   link(node: string, boot: number): Link | undefined;
 }

@@ -205,7 +205,7 @@ export class Primary implements GroupAppender, Flushable {
       const follower = this.followers.get(member.node);
       lsn = Math.min(lsn, follower?.matched === true ? follower.applied : 0);
     }
-    return lsn;
+    return this.keeper.strangersMayRoute() && this.replica.context.rules.wiringWaitsForAll ? 0 : lsn;
   }
 
   private wakeIfBehind(follower: Follower): void {
@@ -363,9 +363,17 @@ export class Primary implements GroupAppender, Flushable {
   /** Called some times a heartbeat: shrinks, admits, gives lost places away, wakes what waited for a lease. */
   tick(): void {
     if (this.closed) return;
+    this.keepProgress();
     this.keeper.tick();
     this.gate.check();
     if (this.mayAct()) this.service?.touch();
+  }
+
+  /** Who has everything is not slow, for however long nothing was to be had. */
+  private keepProgress(): void {
+    const now = this.replica.context.clock.now();
+    for (const follower of this.followers.values())
+      if (follower.durable >= this.replica.log.end) follower.progressAt = now;
   }
 
   recordChanged(record: Versioned<GroupRecord>): void {

@@ -131,6 +131,10 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
     return owner !== undefined && this.dead.has(owner.boot);
   }
 
+  isDead(boot: number): boolean {
+    return this.dead.has(boot);
+  }
+
   /** Boots are unique and never come back. */
   private bootDied(node: string, boot: number): void {
     this.dead.add(boot);
@@ -261,5 +265,5 @@ const frameTypes = [
   FrameType.refuse,
 ];
 const tickMs = 50;
-const mapRefreshMs = 1000;
+const mapRefreshMs = 500;
 const giveAwayAfterMs = 100;

@@ -5,7 +5,7 @@
  */
 import type { SwapOutcome } from '../cluster-map.js';
 import type { Tenure } from '../liveness/liveness.js';
-import { type GroupRecord, isLocalGroup, type Replica, sameReplica, type Versioned } from '../map.js';
+import { type GroupRecord, isLocalGroup, MemberState, type Replica, sameReplica, type Versioned } from '../map.js';
 import type { Follower } from './follower.js';
 import { wantedReplicas } from './placement.js';
 import type { Primary } from './primary.js';
@@ -16,12 +16,14 @@ export class SetKeeper {
   private readonly tenure: Tenure;
   private busy = false;
   private lostSince: Map<string, number> = new Map();
-  /** Why members were taken out, for the log. */
+  /** Until when a node outside the set may still route, by its last reading of the record (rule 15). */
+  private strangersUntil: number;
   private givingTo: Replica | undefined;
 
   constructor(primary: Primary, record: Versioned<GroupRecord>) {
     this.primary = primary;
     this.record = record;
+    this.strangersUntil = this.routingEnds();
     // The last read or compare-and-set that showed us as primary is the latest that the view rests on.
     this.tenure = this.context.liveness.tenure(this.others(), this.context.map.confirmedAt);
   }
@@ -44,6 +46,22 @@ export class SetKeeper {
   leaseValid(): boolean {
     if (this.primary.set.required.length > 1) return this.tenure.holds();
     return this.context.clock.now() < this.context.map.confirmedAt + this.context.limits.leaseMs;
+  }
+
+  /**
+   * A node routes for a lease's time after a reading of the system group's record that shows it in the set; a quarter more for
+   * clocks that drift.
+   */
+  private routingEnds(): number {
+    return this.context.clock.now() + this.context.limits.leaseMs * 1.25;
+  }
+
+  /** A node that is out of the set, and not known to be dead, may still route with the wiring that it had. */
+  strangersMayRoute(): boolean {
+    if (this.context.clock.now() >= this.strangersUntil) return false;
+    for (const { value: member } of this.context.map.members.values())
+      if (!this.primary.set.includes(member) && !this.context.isDead(member.boot)) return member.state !== MemberState.joining;
+    return false;
   }
 
   private coverSet(): void {
@@ -158,6 +176,8 @@ export class SetKeeper {
     if (record.version <= this.record.version) return;
     this.record = record;
     if (this.primary.replica.isDeposedBy(record)) return;
+    if (this.others().some((member) => !record.value.inSync.some((other) => sameReplica(member, other))))
+      this.strangersUntil = this.routingEnds();
     this.primary.set.confirm(record.value.inSync);
     if (this.tenure.holds()) this.coverSet();
     else this.recoverLease();

@@ -62,6 +62,8 @@ async function setup(): Promise<Setup> {
     wiring: {} as ConnectionWiring,
     gate: new SourcesGate([outboxSource(clients.memory, 1 << 20)], clock, silentLogger),
     members: { membersOf: () => ({ leader: 'a', members: ['a', 'b'], online: ['a'] }) },
+    clock,
+    mayRoute: () => true,
   });
   return { world, node: b, groups, tables, broker };
 }
