@@ -134,6 +134,8 @@ export class QueueLife {
   /** When the deletion was asked for, and confirmed; -1 = not. */
   deletedFrom = -1;
   deletedAt = -1;
+  /** Its client left while nothing failed; the queue has no reason to stay. */
+  leftInPeace = false;
   /** When a consumer last ended: what was on its way to it goes back, flagged though no client saw it. */
   consumerEndedAt = -1;
   /** Somebody takes its messages without acknowledgement: what is on its way to him is lost with his node or its link. */

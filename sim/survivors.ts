@@ -9,7 +9,8 @@ import { type GroupRecord, systemGroup } from '../src/cluster/map.js';
 import type { SimNode } from './node.js';
 import type { SimWorld } from './world.js';
 
-const reason = 'not durable, and the last intact replica went';
+/** Why something that is not durable may be gone. */
+export const lostWithReplicas = 'not durable, and the last intact replica went';
 
 function intactMembers(world: SimWorld, record: GroupRecord, going: ReadonlySet<SimNode>): number {
   let count = 0;
@@ -37,8 +38,8 @@ function excuseQueues(world: SimWorld): void {
     const queue = lives.at(-1)!;
     if (queue.durable) continue;
     queue.lostAt = world.loop.now;
-    queue.publishExcuse ||= reason;
-    queue.excuseAll(reason);
+    queue.publishExcuse ||= lostWithReplicas;
+    queue.excuseAll(lostWithReplicas);
   }
 }
 
@@ -47,7 +48,7 @@ function excuseMessages(world: SimWorld, group: number): void {
   for (const lives of world.history.queues.values()) {
     for (const queue of lives) {
       if (groupOf(world, queue.name) !== group) continue;
-      for (const copy of queue.copies) if (!copy.durable && copy.excuse === '') copy.excuse = reason;
+      for (const copy of queue.copies) if (!copy.durable && copy.excuse === '') copy.excuse = lostWithReplicas;
     }
   }
 }

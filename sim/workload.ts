@@ -94,7 +94,6 @@ export class Workload {
   /** New consumers that take everything, through all nodes. */
   drain(): void {
     this.consuming.length = 0;
-    this.world.credits.clear();
     const names = [...this.queues.map((queue) => queue.name)];
     for (const name of names) {
       for (let i = 1; i <= 2; i++) this.consume(new ConsumingClient(this.world, `drain-${name}-${i}`, name, draining));

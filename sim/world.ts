@@ -54,8 +54,6 @@ export class SimWorld implements NodeWorld {
   nextConnection = 1;
   nextConsumer = 1;
   finding: Finding | undefined;
-  /** Deliveries that may be under way to the consumers of a queue, all together, at any time. */
-  readonly credits: Map<string, number> = new Map();
   private readonly publishers: string[] = [];
   /** When each node was last in trouble of its own; Infinity = it is now. */
   private readonly trouble = new Map<string, number>();
@@ -113,11 +111,6 @@ export class SimWorld implements NodeWorld {
   /** The node of a context's life, if that is its present one. */
   nodeOf(context: Context): SimNode | undefined {
     return this.nodes.find((node) => node.context === context);
-  }
-
-  /** A consumer with so much credit is about to be there. (When it has gone is hard to tell, so it counts until the end.) */
-  addCredit(queue: string, credit: number): void {
-    this.credits.set(queue, (this.credits.get(queue) ?? 0) + credit);
   }
 
   /** The node cannot be expected to keep its lease, from now until `outOfTrouble`. */

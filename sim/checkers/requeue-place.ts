@@ -1,30 +1,27 @@
 /**
  * A requeued message goes back to its place: it is the next one delivered, before everything behind it.
  *
- * From outside: after a client gave a message back, a queue's consumers can be given at most what was already on its way to
- * them (their credit, and some gets) of messages with higher positions before that message comes again. Judged only while
- * nothing fails, and for queues where nobody takes messages away by other means.
+ * From outside: a requeue needs some time to reach the primary, and what was dispatched before that may still arrive a little
+ * later. After that, nobody may be given a message with a higher position before that message comes again. Judged only while
+ * nothing fails, and not for messages that a purge or a deletion may have taken.
  */
 import type { Delivery } from '../history.js';
 import { Checker } from './checker.js';
 
-const getsUnderWay = 2;
-
-interface Awaited {
-  delivery: Delivery;
-  overtaken: number;
-}
+/** More than two ways through the slowest of the networks, with the largest messages before it. */
+const travelMsMax = 40;
 
 export class RequeuePlace extends Checker {
   readonly name = 'requeue-place';
-  private readonly awaited = new Map<string, Awaited[]>();
+  /** Requeued deliveries whose messages have not come again, by queue. */
+  private readonly awaited = new Map<string, Delivery[]>();
 
   override settled(delivery: Delivery): void {
-    if (delivery.state !== 'requeued' || !this.world.history.quiet || delivery.copy.queue.publishExcuse !== '') return;
+    if (delivery.state !== 'requeued' || !this.world.history.quiet) return;
     const key = this.key(delivery);
     const list = this.awaited.get(key);
-    if (list === undefined) this.awaited.set(key, [{ delivery, overtaken: 0 }]);
-    else list.push({ delivery, overtaken: 0 });
+    if (list === undefined) this.awaited.set(key, [delivery]);
+    else list.push(delivery);
   }
 
   override delivered(delivery: Delivery): void {
@@ -35,18 +32,13 @@ export class RequeuePlace extends Checker {
     const list = this.awaited.get(this.key(delivery));
     if (list === undefined) return;
     for (let i = list.length - 1; i >= 0; i--) {
-      const awaited = list[i]!;
-      if (awaited.delivery.position === delivery.position || awaited.delivery.copy.excuse !== '') list.splice(i, 1);
-      else if (awaited.delivery.position < delivery.position && ++awaited.overtaken > this.limit(delivery))
+      const requeued = list[i]!;
+      if (requeued.position === delivery.position || requeued.copy.excuse !== '') list.splice(i, 1);
+      else if (requeued.position < delivery.position && delivery.facts.at > requeued.endedAt + travelMsMax)
         this.fail(
-          `${awaited.delivery} was requeued, and ${awaited.overtaken} behind it came first, the last: ${delivery}`,
+          `given back at ${requeued.endedAt.toFixed(2)} ms: ${requeued}; one behind it comes first: ${delivery}`,
         );
     }
-  }
-
-  /** All credits of the queue's consumers, and a few gets. */
-  private limit(delivery: Delivery): number {
-    return (this.world.credits.get(delivery.copy.queue.name) ?? 0) + getsUnderWay;
   }
 
   private key(delivery: Delivery): string {

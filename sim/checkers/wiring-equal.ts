@@ -1,6 +1,7 @@
 /**
  * All nodes have the same wiring at rest, and it holds what was declared: every queue whose declaration was confirmed and whose
- * deletion nobody asked for, and no queue that lived with a client that is gone.
+ * deletion nobody asked for, and no queue that lived with a client that is gone. (Of auto-delete queues only those count whose
+ * consumer left while nothing failed: that a queue has ever had a consumer is not replicated, so a new primary keeps it.)
  */
 import { Checker } from './checker.js';
 
@@ -25,8 +26,8 @@ export class WiringEqual extends Checker {
     for (const lives of this.world.history.queues.values()) {
       const queue = lives.at(-1)!;
       const exists = probe.incarnationOf('/', queue.name) > 0;
-      if (exists && queue.declaredAt >= 0 && (queue.exclusive || queue.autoDelete))
-        this.fail(`${queue.name} outlives its client`);
+      const ownerLeft = queue.exclusive || (queue.autoDelete && queue.leftInPeace);
+      if (exists && queue.declaredAt >= 0 && ownerLeft) this.fail(`${queue.name} outlives its client`);
       if (!exists && queue.declaredAt >= 0 && queue.publishExcuse === '')
         this.fail(`${queue.name} was declared and is gone`);
     }

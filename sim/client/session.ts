@@ -18,6 +18,8 @@ export interface Consumer {
   /** Life of the queue's name when the client asked. */
   readonly life: number;
   subscription: Subscription | undefined;
+  /** Of the queue, when the node was asked; 0 = unknown. */
+  incarnation: number;
 }
 
 export interface PublishRequest {
@@ -134,6 +136,7 @@ export class Session implements PublishOwner, DeliverySink {
   // ---- consuming ----
 
   async consume(consumer: Consumer, credit: number): Promise<void> {
+    consumer.incarnation = this.probe.incarnationOf('/', consumer.queue);
     const subscription = await this.broker.consume({
       vhost: '/',
       queue: consumer.queue,
@@ -180,6 +183,7 @@ export class Session implements PublishOwner, DeliverySink {
 
   /** `got` is called with the delivery, or undefined for an empty queue; `failed` with the refusal. */
   get(consumer: Consumer, got: (delivery: Delivery | undefined) => void, failed: (error: Error) => void): void {
+    consumer.incarnation = this.probe.incarnationOf('/', consumer.queue);
     this.broker.get({
       vhost: '/',
       queue: consumer.queue,
@@ -241,7 +245,7 @@ export class Session implements PublishOwner, DeliverySink {
       node: this.broker.node,
       consumer: consumer.id,
       consumerLife: consumer.life,
-      incarnation: this.probe.incarnationOf('/', consumer.queue),
+      incarnation: consumer.incarnation,
       position,
       redelivered,
       noAck: consumer.noAck,

@@ -94,9 +94,9 @@ export class ConsumingClient extends Actor {
       noAck: this.style.noAck,
       life: life?.life ?? 0,
       subscription: undefined,
+      incarnation: 0,
     };
     const credit = this.random.pick([1, 1, 2, 5, 20]);
-    this.world.addCredit(this.queue, credit);
     this.world.trace.add(this.name, `consumer ${consumer.id} of ${this.queue}, credit ${credit}`);
     const connection = await this.connected();
     // One attempt: a lost one leaves nothing behind, since its connection is gone.

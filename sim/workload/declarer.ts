@@ -1,5 +1,6 @@
 import type { Session } from '../client/session.js';
 import { QueueLife } from '../history.js';
+import { lostWithReplicas } from '../survivors.js';
 import type { SimWorld } from '../world.js';
 import { Actor, type Settled } from './actor.js';
 
@@ -78,7 +79,7 @@ export class Declarer extends Actor {
     if (outcome.kind === 'refused') this.world.fail('declarations', `declare ${plan.name}: ${outcome.error.message}`);
     if (plan.fanned) await this.bindToFan(plan.name);
     life.declaredAt = this.world.loop.now;
-    if (life.lostAt < startedAt) life.publishExcuse = '';
+    if (life.publishExcuse === lostWithReplicas && life.lostAt < startedAt) life.publishExcuse = '';
   }
 
   private async bindToFan(queue: string): Promise<void> {

@@ -113,6 +113,7 @@ export class Getter extends Actor {
         noAck,
         life: life?.life ?? 0,
         subscription: undefined,
+        incarnation: 0,
       };
       const outcome = await this.patiently(`get from ${this.queue}`, connection, connection.get(consumer));
       if (outcome.kind !== 'ok' || outcome.value === undefined || noAck) continue;
@@ -161,7 +162,14 @@ export class Loner extends Actor {
     life.publishExcuse = 'lives with its client only';
     life.deletedFrom = loop.now;
     const connection = await this.connected();
-    const consumer: Consumer = { id: this.world.nextConsumer++, queue, noAck: false, life: 1, subscription: undefined };
+    const consumer: Consumer = {
+      id: this.world.nextConsumer++,
+      queue,
+      noAck: false,
+      life: 1,
+      subscription: undefined,
+      incarnation: 0,
+    };
     history.queue(life);
     const outcome = await this.patiently(
       `declare ${queue}`,
@@ -182,6 +190,7 @@ export class Loner extends Actor {
       connection.publish([{ message, send, exchange: '', routingKey: queue, paddingBytes: 10 }]);
     }
     await this.sleep(20, 1500);
+    life.leftInPeace = history.quiet;
     // An auto-delete queue goes with its last consumer, an exclusive one with its connection.
     if (!this.exclusive && this.random.chance(0.5)) await connection.request((session) => session.cancel(consumer));
     else this.disconnect();
