@@ -262,6 +262,7 @@ export class ChunkStore implements Chunks {
     this.backing?.freed(chunk);
     this.table[chunk.id] = undefined;
     this.freeIds.push(chunk.id);
-    if (consumed) this.readAhead(links.after);
+    // Its consumer is in the next one now.
+    if (consumed) this.readAhead(links.after?.links.after);
   }
 }

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { identityName, StoreIdentity, StoreRefusedError } from '../../../src/store/identity.js';
+import { MemoryDisk } from '../../../src/store/memory-disk.js';
+import { seeded } from './harness.js';
+
+async function write(disk: MemoryDisk, name: string, text: string): Promise<void> {
+  const file = await disk.open(name, { create: true });
+  await file.truncate(0);
+  await file.write([new TextEncoder().encode(text)], 0);
+}
+
+describe('store identity', () => {
+  it('is drawn once and kept', async () => {
+    const disk = new MemoryDisk();
+    const first = await StoreIdentity.open(disk, seeded(1));
+    assert.match(first.storeId, /^[0-9a-f]{32}$/);
+    assert.equal(await first.nextBoot(), 1);
+    assert.equal(await first.nextBoot(), 2);
+    await first.setCluster('here');
+    await first.setDamaged(true);
+    const second = await StoreIdentity.open(disk, seeded(2));
+    assert.equal(second.storeId, first.storeId);
+    assert.equal(second.boots, 2);
+    assert.equal(second.cluster, 'here');
+    assert.equal(second.damaged, true);
+  });
+
+  for (const [what, text, reason] of [
+    ['no JSON', 'hello', /not JSON/],
+    ['another program', '{"product":"other","format":1}', /another program/],
+    ['a list', '[1]', /another program/],
+    ['null', 'null', /another program/],
+    ['a newer format', '{"product":"understudy","format":2}', /format 2; this version reads up to 1/],
+    ['no id', '{"product":"understudy","format":1}', /no store id/],
+  ] as const) {
+    it(`refuses a folder with ${what}`, async () => {
+      const disk = new MemoryDisk();
+      await write(disk, identityName, text);
+      await assert.rejects(StoreIdentity.open(disk, seeded(1)), (error: Error) => {
+        assert.ok(error instanceof StoreRefusedError);
+        assert.match(error.message, reason);
+        return true;
+      });
+    });
+  }
+
+  it('refuses a journal whose identity is lost', async () => {
+    const disk = new MemoryDisk();
+    await write(disk, 'journal-0000000001.seg', 'x');
+    await assert.rejects(StoreIdentity.open(disk, seeded(1)), /has a journal/);
+  });
+});
