@@ -86,7 +86,8 @@ export class Node {
     const disk = typeof options.data === 'string' ? await NodeDisk.open(options.data) : options.data;
     const node = new Node(options, disk);
     try {
-      await node.run(failed);
+      await node.run();
+      node.watchJournal(failed);
     } catch (error) {
       await node.stop().catch(() => {});
       throw error;
@@ -111,7 +112,7 @@ export class Node {
     return this.stopping;
   }
 
-  private async run(failed: FailureListener): Promise<void> {
+  private async run(): Promise<void> {
     const { options, broker } = this;
     const { logger } = options;
     const authenticator = new StaticAuthenticator(options.users);
@@ -122,9 +123,6 @@ export class Node {
     }
     await checkFree(options.amqp);
     await broker.start();
-    broker.store.journal.onState((state, reason) => {
-      if (state === 'failed') failed(`the journal has failed: ${reason}`);
-    });
     this.amqpServer = createAmqp091Server({
       broker: broker.broker,
       turn: this.turn,
@@ -139,6 +137,15 @@ export class Node {
     await broker.announce({
       amqp: formatEndpoint(this.amqp),
       http: this.http === null ? '' : formatEndpoint(this.http),
+    });
+  }
+
+  /** After a failed write nothing may be acknowledged before recovery (rule 7): the node has to end. */
+  private watchJournal(failed: FailureListener): void {
+    const { journal } = this.broker.store;
+    if (journal.state === 'failed') throw new Error('the journal has failed');
+    journal.onState((state, reason) => {
+      if (state === 'failed') failed(`the journal has failed: ${reason}`);
     });
   }
 

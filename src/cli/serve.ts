@@ -26,12 +26,13 @@ async function serve(settings: NodeSettings): Promise<void> {
   const logger = processLogger(settings.logLevel, { broker: settings.node });
   // Nobody may read our "ready" line any more.
   process.stdout.on('error', () => {});
-  let node: Node | undefined;
+  const started: { node?: Node } = {};
   const stop = (signal: string): void => {
     process.once(signal, () => process.exit(ExitCode.failed));
     logger.info('stopping', { signal });
-    if (node === undefined) process.exit(0);
-    node.stop().then(
+    // Nothing was promised to anybody yet.
+    if (started.node === undefined) process.exit(0);
+    started.node.stop().then(
       () => process.exit(0),
       (error: unknown) => die(logger, 'the stop was not clean', error),
     );
@@ -39,7 +40,8 @@ async function serve(settings: NodeSettings): Promise<void> {
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
   process.on('uncaughtException', (error) => die(logger, 'a fault in the broker', error));
-  node = await startNode(settings, logger);
+  const node = await startNode(settings, logger);
+  started.node = node;
   const http = node.http === null ? '' : ` http=${formatEndpoint(node.http)}`;
   process.stdout.write(`ready node=${node.name} amqp=${formatEndpoint(node.amqp)}${http} pid=${process.pid}\n`);
 }

@@ -36,8 +36,7 @@ export class Broker implements AsyncDisposable {
    */
   static async start(options: EmbeddedBrokerOptions = {}): Promise<Broker> {
     const { data = inMemory, logger = silentLogger, onFailure, http = false } = options;
-    let inner: Node | undefined;
-    inner = await Node.start(
+    const inner = await Node.start(
       {
         node: options.node ?? 'n1',
         amqp: endpointOf(options.amqp),
@@ -50,10 +49,8 @@ export class Broker implements AsyncDisposable {
       },
       (reason) => {
         logger.error('the broker ends', { reason });
-        inner?.kill().then(
-          () => onFailure?.(reason),
-          () => onFailure?.(reason),
-        );
+        const tell = (): void => onFailure?.(reason);
+        inner.kill().then(tell, tell);
       },
     );
     return new Broker(inner);

@@ -1,0 +1,102 @@
+/** Brokers and clusters inside a program. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import * as amqp from 'amqplib';
+import { Broker, Cluster } from '../../src/index.js';
+import { TemporaryFolder } from './support/command.js';
+
+async function publish(url: string, queue: string, texts: readonly string[]): Promise<void> {
+  const connection = await amqp.connect(url);
+  const channel = await connection.createConfirmChannel();
+  await channel.assertQueue(queue, { durable: true });
+  for (const text of texts) channel.sendToQueue(queue, Buffer.from(text), { persistent: true });
+  await channel.waitForConfirms();
+  await connection.close();
+}
+
+async function drain(url: string, queue: string): Promise<string[]> {
+  const connection = await amqp.connect(url);
+  const channel = await connection.createChannel();
+  const texts: string[] = [];
+  for (let message = await channel.get(queue, { noAck: true }); message !== false; ) {
+    texts.push(message.content.toString());
+    message = await channel.get(queue, { noAck: true });
+  }
+  await channel.close();
+  await connection.close();
+  return texts;
+}
+
+describe('Broker', () => {
+  it('serves from memory on a free port', async () => {
+    await using broker = await Broker.start();
+    assert.ok(broker.port > 0);
+    assert.equal(broker.httpUrl, '');
+    await publish(broker.amqpUrl, 'q', ['a', 'b']);
+    assert.deepEqual(await drain(broker.amqpUrl, 'q'), ['a', 'b']);
+  });
+
+  it('keeps its folder', async () => {
+    await using folder = await TemporaryFolder.make();
+    {
+      await using broker = await Broker.start({ data: folder.path });
+      await publish(broker.amqpUrl, 'q', ['a', 'b']);
+    }
+    await using broker = await Broker.start({ data: folder.path });
+    assert.deepEqual(await drain(broker.amqpUrl, 'q'), ['a', 'b']);
+  });
+
+  it('refuses a taken port and leaves the folder free', async () => {
+    await using folder = await TemporaryFolder.make();
+    await using first = await Broker.start();
+    const amqpPort = { port: first.port };
+    await assert.rejects(Broker.start({ data: folder.path, amqp: amqpPort }), { code: 'EADDRINUSE' });
+    await using second = await Broker.start({ data: folder.path });
+    assert.notEqual(second.port, first.port);
+  });
+
+  it('knows other users', async () => {
+    await using broker = await Broker.start({ users: { alice: 'secret' } });
+    await assert.rejects(amqp.connect(broker.amqpUrl), /403|ACCESS[-_]REFUSED/i);
+    const connection = await amqp.connect(`amqp://alice:secret@127.0.0.1:${broker.port}`);
+    await connection.close();
+  });
+});
+
+describe('Cluster', () => {
+  for (const kind of ['memory', 'folder'] as const) {
+    it(`in ${kind === 'memory' ? 'memory' : 'a folder'}: a queue survives its primary, which comes back`, async () => {
+      await using folder = await TemporaryFolder.make();
+      await using cluster = await Cluster.start({ data: kind === 'memory' ? 'memory' : folder.path, http: true });
+      await cluster.complete();
+      await publish(cluster.amqpUrl('n2'), 'q', ['a', 'b', 'c']);
+      const primary = await cluster.primaryOf('q');
+      await cluster.killNode(primary);
+      assert.equal(cluster.running.length, 2);
+      assert.throws(() => cluster.amqpUrl(primary), RangeError);
+      assert.deepEqual(await drain(cluster.amqpUrl(), 'q'), ['a', 'b', 'c']);
+      await publish(cluster.amqpUrl(), 'q', ['d']);
+      await cluster.startNode(primary);
+      await cluster.complete();
+      assert.deepEqual(await drain(cluster.amqpUrl(primary), 'q'), ['d']);
+    });
+  }
+
+  it('in a folder: everything is there after a restart of all', async () => {
+    await using folder = await TemporaryFolder.make();
+    {
+      await using cluster = await Cluster.start({ data: folder.path, groups: 4 });
+      await cluster.complete();
+      await publish(cluster.amqpUrl('n1'), 'q', ['a', 'b']);
+    }
+    await using cluster = await Cluster.start({ data: folder.path });
+    await cluster.complete();
+    assert.deepEqual(await drain(cluster.amqpUrl('n3'), 'q'), ['a', 'b']);
+  });
+
+  it('refuses nodes that are not its own', async () => {
+    await using cluster = await Cluster.start({ nodes: 1 });
+    await assert.rejects(cluster.startNode('n2'), RangeError);
+    await assert.rejects(Cluster.start({ nodes: 0 }), RangeError);
+  });
+});

@@ -1,0 +1,100 @@
+/** The HTTP API of one broker. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import * as amqp from 'amqplib';
+import { Broker } from '../../src/index.js';
+import { request } from './support/http.js';
+
+describe('HTTP', () => {
+  let broker: Broker;
+  let connection: amqp.ChannelModel;
+  before(async () => {
+    broker = await Broker.start({ http: {} });
+    connection = await amqp.connect(broker.amqpUrl);
+  });
+  after(async () => {
+    await connection.close();
+    await broker.stop();
+  });
+
+  it('tells of the cluster', async () => {
+    const { status, headers, body } = await request(`${broker.httpUrl}/api/cluster`);
+    assert.equal(status, 200);
+    assert.equal(headers.get('content-type'), 'application/json');
+    assert.deepEqual(body['members'], [
+      {
+        name: 'n1',
+        pid: process.pid,
+        amqp: `127.0.0.1:${broker.port}`,
+        http: broker.httpUrl.slice('http://'.length),
+        state: 'ready',
+      },
+    ]);
+    const groups = body['groups'] as Record<string, unknown>[];
+    assert.equal(groups.length, 17);
+    assert.deepEqual(groups[0], { id: 0, epoch: 1, primary: 'n1', inSync: ['n1'], replicas: ['n1'], joining: [] });
+    assert.equal(body['complete'], true);
+  });
+
+  it('tells of a queue', async () => {
+    const channel = await connection.createConfirmChannel();
+    await channel.assertQueue('a/b c', { durable: true });
+    for (let i = 0; i < 3; i++) channel.sendToQueue('a/b c', Buffer.from('x'), { persistent: true });
+    await channel.waitForConfirms();
+    await channel.prefetch(1);
+    await new Promise<void>((resolve) => void channel.consume('a/b c', () => resolve()));
+    const { status, body } = await request(`${broker.httpUrl}/api/queues/%2F/${encodeURIComponent('a/b c')}`);
+    assert.equal(status, 200);
+    assert.equal(typeof body['group'], 'number');
+    const { group: _group, ...rest } = body;
+    assert.deepEqual(rest, {
+      name: 'a/b c',
+      vhost: '/',
+      durable: true,
+      exclusive: false,
+      auto_delete: false,
+      messages: 3,
+      messages_ready: 2,
+      messages_unacknowledged: 1,
+      consumers: 1,
+      leader: 'n1',
+      members: ['n1'],
+      online: ['n1'],
+    });
+  });
+
+  it('tells that it is well', async () => {
+    assert.deepEqual((await request(`${broker.httpUrl}/api/health`)).body, { status: 'ok', node: 'n1' });
+  });
+
+  it('answers 401 to strangers', async () => {
+    for (const credentials of [null, 'guest:wrong', 'nobody:guest', 'guest']) {
+      const { status, headers, body } = await request(`${broker.httpUrl}/api/cluster`, { credentials });
+      assert.equal(status, 401);
+      assert.match(headers.get('www-authenticate')!, /^Basic realm=/);
+      assert.equal(body['error'], 'not_authorised');
+    }
+  });
+
+  it('answers 404 to what is not there', async () => {
+    for (const path of ['/', '/api', '/api/nothing', '/api/queues/%2F/nothing', '/api/queues/nowhere/q', '/api/queues/%2']) {
+      const { status, body } = await request(`${broker.httpUrl}${path}`);
+      assert.equal(status, 404, path);
+      assert.equal(typeof body['reason'], 'string');
+    }
+  });
+
+  it('answers 405 to changes', async () => {
+    for (const method of ['POST', 'PUT', 'DELETE']) {
+      const { status, headers } = await request(`${broker.httpUrl}/api/cluster`, { method });
+      assert.equal(status, 405);
+      assert.equal(headers.get('allow'), 'GET, HEAD');
+    }
+  });
+
+  it('answers HEAD without a body', async () => {
+    const { status, body } = await request(`${broker.httpUrl}/api/cluster`, { method: 'HEAD' });
+    assert.equal(status, 200);
+    assert.deepEqual(body, {});
+  });
+});

@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const main: string = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url));
+
+/** A run of the command line. */
+export class Run {
+  stdout = '';
+  stderr = '';
+  /** Resolves to the exit code; -1 if it was killed. */
+  readonly exited: Promise<number>;
+  private readonly child: ChildProcess;
+  private hasExited = false;
+  private changed: () => void = () => {};
+
+  constructor(args: readonly string[]) {
+    this.child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child.stdout!.on('data', (bytes: Buffer) => {
+      this.stdout += bytes.toString();
+      this.changed();
+    });
+    this.child.stderr!.on('data', (bytes: Buffer) => {
+      this.stderr += bytes.toString();
+    });
+    this.exited = new Promise((resolve) => {
+      this.child.once('close', (code) => {
+        this.hasExited = true;
+        this.changed();
+        resolve(code ?? -1);
+      });
+    });
+  }
+
+  get pid(): number {
+    return this.child.pid!;
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  /** Waits until standard output matches. Throws if the command ends before. */
+  async said(pattern: RegExp, timeoutMs = 30_000): Promise<RegExpExecArray> {
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      const match = pattern.exec(this.stdout);
+      if (match !== null) return match;
+      const rest = deadline - performance.now();
+      if (this.hasExited || rest <= 0)
+        throw new Error(`${pattern} was never said; stdout: ${this.stdout}; stderr: ${this.stderr}`);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, rest);
+        this.changed = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.hasExited) this.kill('SIGTERM');
+    const timer = setTimeout(() => this.kill('SIGKILL'), 20_000);
+    await this.exited;
+    clearTimeout(timer);
+  }
+}
+
+/** Runs a command to its end. */
+export async function finished(args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const run = new Run(args);
+  const code = await run.exited;
+  return { code, stdout: run.stdout, stderr: run.stderr };
+}
+
+/** A folder that is removed at the end. */
+export class TemporaryFolder implements AsyncDisposable {
+  readonly path: string;
+
+  private constructor(path: string) {
+    this.path = path;
+  }
+
+  static async make(): Promise<TemporaryFolder> {
+    return new TemporaryFolder(await mkdtemp(join(tmpdir(), 'understudy-test-')));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.path, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** The first of `count` ports in a row that nobody listens on just now. */
+export async function freePorts(count: number): Promise<number> {
+  for (;;) {
+    const first = 20_000 + Math.floor(Math.random() * 10_000);
+    const free = await Promise.all(Array.from({ length: count }, (_, index) => isFree(first + index)));
+    if (free.every(Boolean)) return first;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { ClusterView } from '../../../src/cli/api-client.js';
+import { renderStatus, renderSummary } from '../../../src/cli/status/render.js';
+
+const view: ClusterView = {
+  id: 'c',
+  node: 'n1',
+  replicas: 2,
+  minInSync: 1,
+  complete: false,
+  members: [
+    { name: 'n1', pid: 11, amqp: '127.0.0.1:5672', http: '127.0.0.1:15672', state: 'ready' },
+    { name: 'n2', pid: 12, amqp: '', http: '', state: 'down' },
+  ],
+  groups: [
+    { id: 0, epoch: 3, primary: 'n1', inSync: ['n1'], replicas: ['n1', 'n2'], joining: [] },
+    {
+      id: 1,
+      epoch: 1,
+      primary: 'n1',
+      inSync: ['n1'],
+      replicas: ['n1', 'n2'],
+      joining: [{ node: 'n2', queuesDone: 1, queues: 4, messages: 9, bytes: 2048 }],
+    },
+  ],
+};
+
+it('status for people', () => {
+  assert.equal(
+    renderStatus(view),
+    [
+      'NODE  STATE  AMQP            HTTP             PID  PRIMARY  IN SYNC  JOINING',
+      'n1    ready  127.0.0.1:5672  127.0.0.1:15672  11   2        2        0',
+      'n2    down   -               -                -    0        0        1',
+      '',
+      'GROUP   EPOCH  PRIMARY  IN SYNC  JOINING',
+      'system  3      n1       n1',
+      '1       1      n1       n1       n2 (1/4 queues, 2.0 KiB)',
+      '',
+      'n2 down, 2 of 2 groups short of replicas',
+    ].join('\n'),
+  );
+});
+
+it('a complete cluster is said to be one', () => {
+  const members = [view.members[0]!];
+  const complete = { ...view, complete: true, members };
+  assert.equal(renderSummary(complete), '1 members ready, 2 groups with all replicas');
+});

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { readSettingsFile } from '../../../src/config/file.js';
+import { ConfigError, readSettings } from '../../../src/config/settings.js';
+
+describe('settings', () => {
+  it('have defaults', () => {
+    assert.deepEqual(readSettings({}), {
+      node: 'n1',
+      data: './understudy-data',
+      amqp: { host: '127.0.0.1', port: 5672 },
+      http: { host: '127.0.0.1', port: 15_672 },
+      cluster: { host: '127.0.0.1', port: 25_672 },
+      coordinator: null,
+      replicas: 3,
+      minInSync: 1,
+      groups: 16,
+      memoryBytes: 256 * 1024 * 1024,
+      diskFreeBytesMin: 50 * 1024 * 1024,
+      lead: true,
+      reReplicateAfterMs: 600_000,
+      leaseMs: 2000,
+      logLevel: 'info',
+    });
+  });
+
+  it('of earlier layers go before those of later ones', () => {
+    const settings = readSettings({ memory: '1GiB' }, { memory: '2GiB', node: 'n7', lead: false, replicas: 5 });
+    assert.equal(settings.memoryBytes, 1024 ** 3);
+    assert.equal(settings.node, 'n7');
+    assert.equal(settings.lead, false);
+    assert.equal(settings.replicas, 5);
+  });
+
+  for (const [name, value] of [
+    ['node', ''],
+    ['node', 'a b'],
+    ['data', ''],
+    ['amqp', '127.0.0.1:65536'],
+    ['amqp', ':'],
+    ['replicas', '0'],
+    ['replicas', '2.5'],
+    ['min-in-sync', 'all'],
+    ['memory', '10'],
+    ['memory', 'lots'],
+    ['lead', 'maybe'],
+    ['re-replicate-after', '10 fortnights'],
+    ['lease', '1ms'],
+    ['log-level', 'loud'],
+    ['coordinator', 'local:'],
+    ['amqp', ['127.0.0.1:1']],
+  ] as const) {
+    it(`refuse ${name}: ${JSON.stringify(value)} by name`, () => {
+      assert.throws(
+        () => readSettings({ [name]: value }),
+        (error) => error instanceof ConfigError && error.message.startsWith(`${name}: `),
+      );
+    });
+  }
+
+  it('refuse what is none', () => {
+    assert.throws(() => readSettings({ colour: 'red' }), { name: 'ConfigError', message: 'there is no setting "colour"' });
+  });
+});
+
+describe('a settings file', () => {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'understudy-config-'));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  function file(text: string): string {
+    const path = join(folder, 'c.yaml');
+    writeFileSync(path, text);
+    return path;
+  }
+
+  it('is YAML, or JSON', async () => {
+    assert.deepEqual(await readSettingsFile(file('node: n1\nreplicas: 2 # two\n')), { node: 'n1', replicas: 2 });
+    assert.deepEqual(await readSettingsFile(file('{"node": "n1"}')), { node: 'n1' });
+    assert.deepEqual(await readSettingsFile(file('')), {});
+  });
+
+  for (const [what, text, message] of [
+    ['an unknown name', 'amqps: 1', /there is no setting "amqps"; known: node, data/],
+    ['a list', '- a', /expected lines such as/],
+    ['no YAML', 'a: [', /c\.yaml: /],
+  ] as const) {
+    it(`with ${what} is refused`, async () => {
+      await assert.rejects(readSettingsFile(file(text)), { name: 'ConfigError', message });
+    });
+  }
+});

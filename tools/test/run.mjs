@@ -1,0 +1,151 @@
+#!/usr/bin/env node
+/**
+ * Runs the tests, part by part, and says what came of each: `npm test`, or some parts: `npm test -- unit integration`.
+ * Plain JavaScript, since it builds the rest. Options: --grep TEXT, and after `--` what node:test takes.
+ *
+ *   build         tsc, from scratch: dist/ (the package) and build/ (with tests)
+ *   format, lint  biome, oxlint with types
+ *   tidy          rules of the house that no linter knows
+ *   unit          test/unit: all in one process
+ *   sim           test/sim: the simulator, a process a file
+ *   integration   test/integration: real processes and sockets, a process a file
+ *   long          test/long: only if named; hours
+ */
+import { spawn } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+
+const root = new URL('../..', import.meta.url).pathname;
+const reports = 'build/reports';
+const bin = (name) => join('node_modules', '.bin', name);
+
+const parts = {
+  build: async () =>
+    (await run(bin('tsc'), ['-p', 'tsconfig.build.json'])) && (await run(bin('tsc'), ['-p', 'tsconfig.json'])),
+  format: () => run(bin('biome'), ['format', '.']),
+  lint: () => run(bin('oxlint'), ['--type-aware', '--quiet']),
+  tidy: () => runTests('tidy', ['tools/test/one-process.mjs'], ['build/test/tidy']),
+  unit: () => runTests('unit', ['tools/test/one-process.mjs'], ['build/test/unit']),
+  sim: () => runTests('sim', processEach(1), testFiles('build/test/sim')),
+  integration: () => runTests('integration', processEach(availableParallelism()), testFiles('build/test/integration')),
+  long: () => runTests('long', processEach(1), testFiles('build/test/long')),
+};
+const usual = Object.keys(parts).filter((part) => part !== 'long');
+
+/** Output goes to ours; resolves to whether it exited with 0. */
+function run(command, args, env = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, ...env } });
+    child.once('error', (error) => {
+      console.error(`${command}: ${error.message}`);
+      resolve(false);
+    });
+    child.once('exit', (code) => resolve(code === 0));
+  });
+}
+
+function processEach(concurrency) {
+  return ['--test', `--test-concurrency=${concurrency}`, '--test-timeout=600000'];
+}
+
+function testFiles(folder) {
+  try {
+    const names = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.test.js'));
+    return names.map((name) => join(folder, name)).sort();
+  } catch {
+    return [];
+  }
+}
+
+/** Runs node:test with a report for people and one that is counted from. */
+async function runTests(part, options, targets) {
+  if (targets.length === 0) return true;
+  mkdirSync(reports, { recursive: true });
+  const report = join(reports, `${part}.tap`);
+  const [last] = options.slice(-1);
+  const reporters = [
+    '--test-reporter=dot',
+    '--test-reporter-destination=stdout',
+    '--test-reporter=tap',
+    `--test-reporter-destination=${report}`,
+  ];
+  const args = last.endsWith('.mjs') ? [...reporters, ...options, ...targets] : [...options, ...reporters, ...targets];
+  const ok = await run(process.execPath, [...args], { NODE_ENV: 'test' });
+  process.stdout.write('\n');
+  counts[part] = count(report);
+  if (!ok) printFailures(report);
+  return ok && counts[part].failed === 0;
+}
+
+const counts = {};
+
+/** The closing lines of a TAP report; a run that died has none and counts as a failure. */
+function count(report) {
+  const text = read(report);
+  const number = (name) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
+  const passed = number('pass');
+  if (Number.isNaN(passed)) return { passed: 0, failed: 1, skipped: 0 };
+  return { passed, failed: number('fail') + number('cancelled'), skipped: number('skipped') + number('todo') };
+}
+
+function read(path) {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** The tests that failed, with their reasons. */
+function printFailures(report) {
+  const lines = read(report).split('\n');
+  for (let at = 0; at < lines.length; at++) {
+    const indent = /^( *)not ok /.exec(lines[at])?.[1];
+    if (indent === undefined) continue;
+    let end = at + 1;
+    while (end < lines.length && !/^ *\.\.\.$/.test(lines[end])) end++;
+    const block = lines.slice(at, Math.min(end, at + 60));
+    if (!block.some((line) => line.includes("failureType: 'subtestsFailed'"))) console.log(block.join('\n'));
+    at = end;
+  }
+}
+
+function summary(results) {
+  let passed = 0;
+  let failed = 0;
+  for (const { part, ok, seconds } of results) {
+    const tests = counts[part];
+    passed += tests?.passed ?? 0;
+    failed += tests?.failed ?? 0;
+    const detail = tests === undefined ? '' : `${tests.passed} passed, ${tests.failed} failed, ${tests.skipped} skipped`;
+    console.log(`${ok ? 'ok    ' : 'FAILED'}  ${part.padEnd(12)} ${seconds.toFixed(1).padStart(6)} s  ${detail}`);
+  }
+  return `${passed} passed, ${failed} failed`;
+}
+
+process.chdir(root);
+const wanted = process.argv.slice(2);
+const unknown = wanted.find((part) => !(part in parts));
+if (unknown !== undefined) {
+  console.error(`there is no part "${unknown}": ${Object.keys(parts).join(', ')}`);
+  process.exit(2);
+}
+const chosen = wanted.length > 0 ? [...new Set(['build', ...wanted])] : usual;
+rmSync('build', { recursive: true, force: true });
+rmSync('dist', { recursive: true, force: true });
+const results = [];
+for (const part of chosen) {
+  console.log(`\n== ${part}`);
+  const startedAt = performance.now();
+  const ok = await parts[part]();
+  results.push({ part, ok, seconds: (performance.now() - startedAt) / 1000 });
+  // Tests of an old or half a build would mislead.
+  if (part === 'build' && !ok) break;
+}
+console.log('');
+const line = summary(results);
+mkdirSync(reports, { recursive: true });
+writeFileSync(join(reports, 'summary.txt'), `${line}\n`);
+console.log(line);
+process.exitCode = results.every(({ ok }) => ok) ? 0 : 1;
