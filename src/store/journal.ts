@@ -13,10 +13,9 @@ import type { Logger } from '../base/logger.js';
 import { Phase, type Turn } from '../base/turn.js';
 import { BatchKind } from '../log/batch.js';
 import type { Chunk } from '../log/chunk.js';
-import type { ChunkBacking, ChunkStore } from '../log/chunk-store.js';
+import type { ChunkStore } from '../log/chunk-store.js';
 import type { GroupMeta, Journal, JournalOwner, JournalState } from '../log/journal.js';
 import type { Lsn } from '../log/lsn.js';
-import { ChunkReader } from './chunk-reader.js';
 import type { StoreTag } from './frame.js';
 import { FramePlan } from './frame-plan.js';
 import { encodeJson, Lane, Range } from './lane.js';
@@ -57,7 +56,7 @@ const markPeriodMs = 1000;
 /** Bytes of spilled chunks in one frame: the next waits for it. */
 const spillBytesMax = 4 * 1024 * 1024;
 
-export class DiskJournal implements Journal, ChunkBacking {
+export class DiskJournal implements Journal {
   pendingBytes = 0;
   state: JournalState = 'ok';
   reason = '';
@@ -67,7 +66,6 @@ export class DiskJournal implements Journal, ChunkBacking {
   private readonly turn: Turn;
   private readonly logger: Logger;
   private readonly chunks: ChunkStore;
-  private readonly reader: ChunkReader;
   private readonly space: SpaceWatch;
   private readonly lanes = new Map<number, Lane>();
   private dirty: Lane[] = [];
@@ -95,7 +93,6 @@ export class DiskJournal implements Journal, ChunkBacking {
     this.logger = options.logger;
     this.chunks = options.chunks;
     this.segments = options.segments;
-    this.reader = new ChunkReader(options.segments);
     this.writer = new SegmentWriter(options.segments, options.tag, options.segmentBytes, start.end);
     this.space = new SpaceWatch(options.segments.disk, options.clock, options.lowWaterBytes, () => this.updateState());
     this.markTimer = options.clock.every(markPeriodMs, () => this.markIfIdle());
@@ -162,8 +159,10 @@ export class DiskJournal implements Journal, ChunkBacking {
     await this.segments.close();
   }
 
-  // ---- ChunkBacking ----
-
+  /**
+   * Writes what of the chunk was never written, without waiting for a sync, and calls `done` then; the caller keeps it pinned
+   * until then. False: the disk takes nothing now.
+   */
   spill(chunk: Chunk, done: () => void): boolean {
     if (this.state === 'failed' || this.noSpace !== '' || this.closing !== undefined) return false;
     const gaps = unwrittenRanges(chunk);
@@ -173,15 +172,6 @@ export class DiskJournal implements Journal, ChunkBacking {
     }
     this.wake();
     return true;
-  }
-
-  read(chunk: Chunk, into: Uint8Array): Promise<void> {
-    return this.reader.read(chunk, into);
-  }
-
-  freed(chunk: Chunk): void {
-    const pieces = chunk.pieces;
-    for (let i = 0; i < pieces.count; i++) this.segments.get(pieces.segment(i))?.chunks.delete(chunk);
   }
 
   // ---- for compaction ----

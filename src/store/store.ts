@@ -14,6 +14,7 @@ import { ChunkStore } from '../log/chunk-store.js';
 import type { RecoveryReport, RecoveryVisitor } from '../log/journal.js';
 import { Compactor } from './compactor.js';
 import type { Disk } from './disk.js';
+import { DiskBacking } from './disk-backing.js';
 import { storeTag } from './frame.js';
 import { StoreIdentity } from './identity.js';
 import { DiskJournal } from './journal.js';
@@ -44,6 +45,7 @@ export class Store {
   readonly chunks: ChunkStore;
   private readonly options: StoreOptions;
   private readonly segments: SegmentSet;
+  private readonly backing: DiskBacking;
   private started: { journal: DiskJournal; compactor: Compactor } | undefined;
 
   private constructor(options: StoreOptions, identity: StoreIdentity) {
@@ -51,6 +53,8 @@ export class Store {
     this.identity = identity;
     this.chunks = new ChunkStore(options.turn, options.logger, options.memoryBytes ?? defaultMemoryBytes);
     this.segments = new SegmentSet(options.disk);
+    this.backing = new DiskBacking(this.segments);
+    this.chunks.attach(this.backing);
   }
 
   /** Reads the folder's identity, or makes one. Throws StoreRefusedError if the folder is not ours. */
@@ -67,7 +71,7 @@ export class Store {
     if (report.damaged.length > 0) await this.identity.setDamaged(true);
     const lowWaterBytes = this.options.lowWaterBytes ?? defaultLowWaterBytes;
     const journal = new DiskJournal({ clock, turn, logger, chunks, segments, tag, segmentBytes, lowWaterBytes }, start);
-    chunks.attach(journal);
+    this.backing.journal = journal;
     const compactor = new Compactor({ clock, logger, chunks, segments, journal, tag, garbageBytesMin: segmentBytes });
     compactor.start();
     this.started = { journal, compactor };
