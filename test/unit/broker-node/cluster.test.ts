@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { BrokerNode } from '../../../src/broker-node.js';
 import { MemoryCoordinator } from '../../../src/cluster/coordinator/memory.js';
 import { TcpTransport } from '../../../src/cluster/link/tcp-transport.js';
+import type { ReplicationLimits } from '../../../src/cluster/replication/context.js';
 import { MemoryDisk } from '../../../src/store/memory-disk.js';
 import { consume, declare, makeNode, TestPublisher, TestSink } from './support.js';
 
@@ -16,18 +17,23 @@ async function until(what: string, condition: () => boolean, timeoutMs = 10_000)
   }
 }
 
-async function cluster(count: number): Promise<{ nodes: BrokerNode[]; coordinator: MemoryCoordinator; disks: MemoryDisk[] }> {
+async function cluster(count: number, limits: Partial<ReplicationLimits> = {}): Promise<{ nodes: BrokerNode[]; coordinator: MemoryCoordinator; disks: MemoryDisk[] }> {
   const coordinator = new MemoryCoordinator('test');
   const disks = Array.from({ length: count }, () => new MemoryDisk());
-  const nodes = disks.map((disk, i) => member(coordinator, disk, i));
+  const nodes = disks.map((disk, i) => member(coordinator, disk, i, limits));
   await Promise.all(nodes.map((node) => node.start()));
   await until('complete', () => nodes.every((node) => node.report.isComplete()));
   return { nodes, coordinator, disks };
 }
 
-function member(coordinator: MemoryCoordinator, disk: MemoryDisk, index: number): BrokerNode {
+function member(
+  coordinator: MemoryCoordinator,
+  disk: MemoryDisk,
+  index: number,
+  limits: Partial<ReplicationLimits> = {},
+): BrokerNode {
   return makeNode(
-    { node: `n${index + 1}`, address: '127.0.0.1:0' },
+    { node: `n${index + 1}`, address: '127.0.0.1:0', limits },
     { disk, cluster: { coordinator: coordinator.handle(), transport: new TcpTransport() } },
   );
 }
@@ -62,4 +68,25 @@ test('three nodes: any node serves any queue; the primary dies and nothing confi
   await until('empty', () => [...survivors, back].every((node) => node.replication.replica(status.group).state.queue(n1.tables.queue('/', 'q')!.position)?.index.size === 0));
   await Promise.all([...survivors, back].map((node) => node.stop()));
   void n3;
+});
+
+test('a backup that had nothing to do for long is not slow when something comes', async () => {
+  const slowMs = 200;
+  const { nodes } = await cluster(2, { slowMs });
+  await declare(nodes[0]!.broker, 'q');
+  const { group } = await nodes[0]!.broker.queueStatus('/', 'q');
+  const { primary } = nodes.map((node) => node.replication.replica(group)).find((replica) => replica.primary !== undefined)!;
+  await sleep(3 * slowMs);
+  const before = nodes[0]!.map.groups.get(group)!.version;
+  const publisher = new TestPublisher(nodes[0]!.broker);
+  for (let i = 0; i < 3; i++) {
+    publisher.publish('q', `m${i}`);
+    primary!.flush();
+    primary!.tick();
+    await publisher.confirmed();
+    await sleep(2 * slowMs);
+  }
+  const after = nodes[0]!.map.groups.get(group)!.version;
+  await Promise.all(nodes.map((node) => node.stop()));
+  assert.equal(after, before);
 });
