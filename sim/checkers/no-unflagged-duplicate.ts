@@ -4,7 +4,8 @@
  * A message in a queue is known by its position for ever; so one position of a queue's life may be delivered without the
  * redelivered flag once at most, whatever fails. And a message that its publisher sent once has one position only: if it were
  * in the queue twice, both deliveries would be unflagged. What a publisher itself sent again no broker can flag; those are
- * judged by position alone.
+ * judged by position alone. (So are messages that are not durable after their last intact replica went: what was known of their
+ * publishers went with it.)
  */
 import type { Delivery } from '../history.js';
 import { Checker } from './checker.js';
@@ -14,7 +15,7 @@ export class NoUnflaggedDuplicate extends Checker {
 
   override delivered(delivery: Delivery): void {
     const { copy, redelivered } = delivery.facts;
-    const sentOnce = copy.message.sends.length === 1;
+    const sentOnce = copy.message.sends.length === 1 && (copy.durable || copy.excuse === '');
     for (const other of copy.deliveries) {
       if (other === delivery) continue;
       if (!other.isSameMessage(delivery)) {

@@ -180,7 +180,9 @@ export class Loner extends Actor {
       }),
     );
     this.world.trace.add(this.name, `own queue ${queue}: ${outcome.kind}`);
-    if (outcome.kind === 'refused') this.world.fail('declarations', `own queue ${queue}: ${outcome.error.message}`);
+    // A node that lost its lease counts as gone, and its clients' own queues with it; it may not know yet.
+    if (outcome.kind === 'refused' && history.quiet)
+      this.world.fail('declarations', `own queue ${queue}: ${outcome.error.message}`);
     if (outcome.kind !== 'ok') return;
     life.declaredAt = loop.now;
     for (let i = this.random.int(5); i > 0; i--) {
