@@ -17,7 +17,8 @@ const program: Command = new Command('understudy')
   .version(version)
   .exitOverride()
   .configureOutput({ outputError: () => {} });
-for (const command of [serveCommand(), clusterCommand(), statusCommand(), benchCommand()]) program.addCommand(command.copyInheritedSettings(program));
+for (const command of [serveCommand(), clusterCommand(), statusCommand(), benchCommand()])
+  program.addCommand(command.copyInheritedSettings(program));
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommandError) return error.exitCode;

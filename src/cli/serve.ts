@@ -53,7 +53,8 @@ async function startNode(settings: NodeSettings, logger: Logger): Promise<Node> 
 }
 
 function die(logger: Logger, what: string, error?: unknown): void {
-  const fields = error === undefined ? {} : { error: error instanceof Error ? (error.stack ?? String(error)) : String(error) };
+  const fields =
+    error === undefined ? {} : { error: error instanceof Error ? (error.stack ?? String(error)) : String(error) };
   logger.error(`${what}: the node ends`, fields);
   process.exit(ExitCode.failed);
 }

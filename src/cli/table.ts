@@ -6,5 +6,12 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
       widths[column] = Math.max(widths[column] ?? 0, cell.length);
     });
   }
-  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ').trimEnd()).join('\n');
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }

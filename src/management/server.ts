@@ -101,7 +101,10 @@ export class ManagementServer {
     if (error instanceof HttpError) {
       answer(response, error.status, { error: error.code, reason: error.message }, error.headers);
     } else if (error instanceof RefusedError) {
-      answer(response, error.kind === 'not-found' ? 404 : 400, { error: error.kind.replaceAll('-', '_'), reason: error.message });
+      answer(response, error.kind === 'not-found' ? 404 : 400, {
+        error: error.kind.replaceAll('-', '_'),
+        reason: error.message,
+      });
     } else {
       this.options.logger.error('HTTP request failed', { error: String(error) });
       answer(response, 500, { error: 'internal_error', reason: String(error) });

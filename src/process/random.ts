@@ -5,5 +5,8 @@ import type { Random } from '../base/random.js';
 export const processRandom: Random = {
   float: () => randomInt(2 ** 47) / 2 ** 47,
   int: (below) => randomInt(below),
-  hex: (length) => randomBytes(Math.ceil(length / 2)).toString('hex').slice(0, length),
+  hex: (length) =>
+    randomBytes(Math.ceil(length / 2))
+      .toString('hex')
+      .slice(0, length),
 };

@@ -50,13 +50,23 @@ describe('cluster', () => {
   it('runs each node in a process session of its own', async () => {
     for (const node of [1, 2, 3]) {
       const pid = await pidOf(node);
-      const session = execFileSync('ps', ['-o', 'sid=', '-p', String(pid)]).toString().trim();
+      const session = execFileSync('ps', ['-o', 'sid=', '-p', String(pid)])
+        .toString()
+        .trim();
       assert.equal(session, String(pid));
     }
   });
 
   it('becomes complete', async () => {
-    const { code, stdout, stderr } = await finished(['status', '--wait', '--timeout', '30s', '--json', '--url', url(1)]);
+    const { code, stdout, stderr } = await finished([
+      'status',
+      '--wait',
+      '--timeout',
+      '30s',
+      '--json',
+      '--url',
+      url(1),
+    ]);
     assert.equal(code, 0, stderr);
     const { members, groups } = JSON.parse(stdout) as { members: Member[]; groups: Group[] };
     assert.deepEqual(
@@ -88,10 +98,18 @@ describe('cluster', () => {
         if (received.length === 100) resolve();
       });
     });
-    assert.deepEqual(received, Array.from({ length: 100 }, (_, i) => String(i)));
+    assert.deepEqual(
+      received,
+      Array.from({ length: 100 }, (_, i) => String(i)),
+    );
     await consumer.close();
     const { body } = await request(`${url(2)}/api/queues/%2F/through`);
-    const { leader, members, online, messages } = body as { leader: string; members: string[]; online: string[]; messages: number };
+    const { leader, members, online, messages } = body as {
+      leader: string;
+      members: string[];
+      online: string[];
+      messages: number;
+    };
     assert.equal(messages, 0);
     assert.ok(members.includes(leader));
     assert.deepEqual([...online].sort(), ['n1', 'n2', 'n3']);

@@ -88,10 +88,22 @@ describe('serve', () => {
   for (const [what, options, text] of [
     ['an unknown option', ['serve', '--amqps', 'x'], /^understudy: unknown option '--amqps'/],
     ['no address', ['serve', '--amqp', 'nowhere'], /^understudy: amqp: "nowhere" is no HOST:PORT\n$/],
-    ['a coordinator of another kind', ['serve', '--coordinator', 'zk:1'], /coordinator: "zk:1" is no coordinator: local:DIR/],
-    ['too many replicas in sync', ['serve', '--replicas', '2', '--min-in-sync', '3'], /min-in-sync: 3 is more than the 2/],
+    [
+      'a coordinator of another kind',
+      ['serve', '--coordinator', 'zk:1'],
+      /coordinator: "zk:1" is no coordinator: local:DIR/,
+    ],
+    [
+      'too many replicas in sync',
+      ['serve', '--replicas', '2', '--min-in-sync', '3'],
+      /min-in-sync: 3 is more than the 2/,
+    ],
     ['an unknown command', ['severe'], /^understudy: unknown command 'severe'/],
-    ['a configuration file that is not there', ['serve', '--config', '/nowhere/x.yaml'], /configuration file cannot be read/],
+    [
+      'a configuration file that is not there',
+      ['serve', '--config', '/nowhere/x.yaml'],
+      /configuration file cannot be read/,
+    ],
   ] as const) {
     it(`refuses ${what} with one line and exit code 2`, async () => {
       const { code, stderr } = await finished(options);
@@ -120,7 +132,16 @@ describe('bench', () => {
     await using run = new Run(serveOptions(folder.path, port));
     await run.said(/^ready/m);
     const url = `amqp://guest:guest@127.0.0.1:${port}`;
-    const { code, stdout, stderr } = await finished(['bench', '--url', url, '--time', '1s', '--size', '1KiB', '--json']);
+    const { code, stdout, stderr } = await finished([
+      'bench',
+      '--url',
+      url,
+      '--time',
+      '1s',
+      '--size',
+      '1KiB',
+      '--json',
+    ]);
     assert.equal(code, 0, stderr);
     const summary = JSON.parse(stdout) as Record<string, number>;
     assert.ok(summary['published']! > 100);

@@ -77,7 +77,14 @@ describe('HTTP', () => {
   });
 
   it('answers 404 to what is not there', async () => {
-    for (const path of ['/', '/api', '/api/nothing', '/api/queues/%2F/nothing', '/api/queues/nowhere/q', '/api/queues/%2']) {
+    for (const path of [
+      '/',
+      '/api',
+      '/api/nothing',
+      '/api/queues/%2F/nothing',
+      '/api/queues/nowhere/q',
+      '/api/queues/%2',
+    ]) {
       const { status, body } = await request(`${broker.httpUrl}${path}`);
       assert.equal(status, 404, path);
       assert.equal(typeof body['reason'], 'string');

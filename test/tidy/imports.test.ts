@@ -60,7 +60,9 @@ function forbiddenImports(source: Source): string[] {
     if (target === undefined) continue;
     const other = roomOf(target);
     if (target.startsWith('src/') && other !== room && !rooms.includes(other))
-      found.push(`${source.path}:${line} imports ${target}: ${room} may import ${rooms.join(', ') || 'nothing of ours'}`);
+      found.push(
+        `${source.path}:${line} imports ${target}: ${room} may import ${rooms.join(', ') || 'nothing of ours'}`,
+      );
     if (!target.startsWith('src/')) found.push(`${source.path}:${line} imports ${target}: outside of src/`);
   }
   return found;
@@ -71,7 +73,9 @@ function impurities(source: Source): string[] {
   const found: string[] = [];
   for (const { specifier, line, typeOnly } of importsOf(source)) {
     if (typeOnly || !bannedModules.test(specifier) || excepted.includes(specifier)) continue;
-    found.push(`${source.path}:${line} imports ${specifier}: take it through a port (base/clock, base/random, store/disk, ...)`);
+    found.push(
+      `${source.path}:${line} imports ${specifier}: take it through a port (base/clock, base/random, store/disk, ...)`,
+    );
   }
   codeLines(source).forEach((line, index) => {
     const name = bannedGlobals.exec(line)?.[1];
@@ -93,7 +97,9 @@ describe('imports', () => {
 
   it('leave time and chance to the ports in the protocols too', () => {
     const protocols = sources.filter((source) => roomOf(source.path).startsWith('amqp'));
-    const found = protocols.flatMap(impurities).filter((text) => !/imports node:(?:net|crypto)\b|uses process/.test(text));
+    const found = protocols
+      .flatMap(impurities)
+      .filter((text) => !/imports node:(?:net|crypto)\b|uses process/.test(text));
     assert.deepEqual(found, []);
   });
 

@@ -17,7 +17,10 @@ const texts: Source[] = [
 const rules: readonly { pattern: RegExp; why: string }[] = [
   { pattern: /\b(?:TODO|FIXME|XXX|HACK)\b/, why: 'do it, or describe it in an issue' },
   { pattern: /(?:^|[\s'"`(=:])\/(?:home|root|work|Users)\/\w/, why: "a path of somebody's machine" },
-  { pattern: /\.\.\/shared\b|(?<![\w./-])shared\/(?:design|spec|style|model|performance|yardstick)/, why: 'a path out of the repository' },
+  {
+    pattern: /\.\.\/shared\b|(?<![\w./-])shared\/(?:design|spec|style|model|performance|yardstick)/,
+    why: 'a path out of the repository',
+  },
   { pattern: /\bissue #?\d/i, why: 'numbers of issues mean nothing to a reader of the code' },
   { pattern: /\b(?:describe|it|test)\.only\(/, why: 'the other tests would not run' },
   { pattern: /\bdebugger;|^\s*console\.debug\(/, why: 'left over from debugging' },
@@ -27,7 +30,9 @@ describe('words', () => {
   for (const { pattern, why } of rules) {
     it(`no ${pattern.source}: ${why}`, () => {
       const found = texts.flatMap((source) =>
-        source.lines.flatMap((line, index) => (pattern.test(line) ? [`${source.path}:${index + 1} ${line.trim()}`] : [])),
+        source.lines.flatMap((line, index) =>
+          pattern.test(line) ? [`${source.path}:${index + 1} ${line.trim()}`] : [],
+        ),
       );
       assert.deepEqual(found, []);
     });

@@ -118,7 +118,8 @@ function summary(results) {
     const tests = counts[part];
     passed += tests?.passed ?? 0;
     failed += tests?.failed ?? 0;
-    const detail = tests === undefined ? '' : `${tests.passed} passed, ${tests.failed} failed, ${tests.skipped} skipped`;
+    const detail =
+      tests === undefined ? '' : `${tests.passed} passed, ${tests.failed} failed, ${tests.skipped} skipped`;
     console.log(`${ok ? 'ok    ' : 'FAILED'}  ${part.padEnd(12)} ${seconds.toFixed(1).padStart(6)} s  ${detail}`);
   }
   return `${passed} passed, ${failed} failed`;

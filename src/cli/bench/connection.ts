@@ -78,7 +78,10 @@ export class LoadConnection implements FrameHandler {
     await connection.answer('connection.start');
     const response = Buffer.from(`\0${user}\0${password}`);
     const properties = { product: 'understudy bench', capabilities: { 'basic.nack': true } };
-    const tune = (await connection.ask(new ConnectionStartOk(properties, 'PLAIN', response, 'en_US'), 0)) as ConnectionTune;
+    const tune = (await connection.ask(
+      new ConnectionStartOk(properties, 'PLAIN', response, 'en_US'),
+      0,
+    )) as ConnectionTune;
     connection.frames.frameMax = tune.frameMax || 131_072;
     connection.parser.frameMax = connection.frames.frameMax;
     connection.frames.method(0, new ConnectionTuneOk(tune.channelMax, connection.frames.frameMax, 0));

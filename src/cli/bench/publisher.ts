@@ -109,7 +109,8 @@ export class Publisher implements LoadHandler {
     const { window, rate, lagMax } = this.options;
     let count = Number.POSITIVE_INFINITY;
     if (window > 0) count = Math.min(window - this.confirms.open, this.confirms.room);
-    if (rate > 0) count = Math.min(count, Math.floor(((performance.now() - this.startedAt) * rate) / 1000) - this.lastTag);
+    if (rate > 0)
+      count = Math.min(count, Math.floor(((performance.now() - this.startedAt) * rate) / 1000) - this.lastTag);
     if (lagMax > 0) count = Math.min(count, lagMax - (this.measures.published - this.measures.consumed));
     return count;
   }

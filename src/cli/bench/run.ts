@@ -69,7 +69,14 @@ export async function runBench(options: BenchOptions): Promise<BenchSummary> {
     }
     for (let i = 0; i < options.publishers; i++) {
       const { size, durable, window, lagMax } = options;
-      const publisher = { queue: names[i % names.length]!, size, persistent: durable, window, rate: perPublisher, lagMax };
+      const publisher = {
+        queue: names[i % names.length]!,
+        size,
+        persistent: durable,
+        window,
+        rate: perPublisher,
+        lagMax,
+      };
       publishers.push(await Publisher.open(await open(i), publisher, measures));
     }
     const lost = Promise.race(connections.map((connection) => connection.lost));

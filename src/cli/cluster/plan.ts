@@ -85,6 +85,8 @@ export async function loadPlan(data: string): Promise<ClusterPlan> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as ClusterPlan;
   } catch (error) {
-    throw new CommandError(`${data} holds no cluster that was started by "understudy cluster": ${(error as Error).message}`);
+    throw new CommandError(
+      `${data} holds no cluster that was started by "understudy cluster": ${(error as Error).message}`,
+    );
   }
 }

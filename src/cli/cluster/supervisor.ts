@@ -33,7 +33,9 @@ export class Supervisor {
     for (const plan of plans) {
       const pid = await runningPid(plan);
       if (pid > 0)
-        throw new CommandError(`${plan.name} is running already (pid ${pid}): stop it with "understudy cluster --stop"`);
+        throw new CommandError(
+          `${plan.name} is running already (pid ${pid}): stop it with "understudy cluster --stop"`,
+        );
     }
     try {
       await Promise.all(plans.map((plan) => this.startNode(plan)));

@@ -62,7 +62,10 @@ describe('settings', () => {
   }
 
   it('refuse what is none', () => {
-    assert.throws(() => readSettings({ colour: 'red' }), { name: 'ConfigError', message: 'there is no setting "colour"' });
+    assert.throws(() => readSettings({ colour: 'red' }), {
+      name: 'ConfigError',
+      message: 'there is no setting "colour"',
+    });
   });
 });
 
