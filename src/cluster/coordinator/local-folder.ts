@@ -98,7 +98,9 @@ export class LocalFolder {
           if (version < newest.version && !isFounder(newest)) throw wentBack(newest.version, version);
           return newest;
         }
-        const text = await readFile(join(this.mapPath, versions.generation, String(version)), 'utf8').catch(ignoreMissing);
+        const text = await readFile(join(this.mapPath, versions.generation, String(version)), 'utf8').catch(
+          ignoreMissing,
+        );
         if (text === undefined) continue; // its generation was removed since: newer ones are there
         // Whoever made it may have died before this: nobody acts on what a power failure could take back.
         await syncFolder(join(this.mapPath, versions.generation));
@@ -159,7 +161,8 @@ export class LocalFolder {
 
   private async needOrigin(): Promise<Origin> {
     const origin = await this.readOrigin().catch(rethrowUnavailable);
-    if (!origin) throw new CoordinatorUnavailableError(`${this.path} is no coordinator folder any more: no file "origin"`);
+    if (!origin)
+      throw new CoordinatorUnavailableError(`${this.path} is no coordinator folder any more: no file "origin"`);
     return origin;
   }
 

@@ -205,7 +205,8 @@ export class LocalCoordinator implements Coordinator {
         await this.refresh();
         this.trouble = '';
       } catch (error) {
-        if (this.trouble !== String(error)) this.options.logger.warn('the coordinator folder cannot be read', { error });
+        if (this.trouble !== String(error))
+          this.options.logger.warn('the coordinator folder cannot be read', { error });
         this.trouble = String(error);
       }
     } while (this.lookAgain && !this.closed);

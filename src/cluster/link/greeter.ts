@@ -80,7 +80,8 @@ export class Greeter {
   }
 
   private judge(link: Link, expected: string): string {
-    if (expected !== '' && link.peer.node !== expected) return `${link.peer.node} answers at the address of ${expected}`;
+    if (expected !== '' && link.peer.node !== expected)
+      return `${link.peer.node} answers at the address of ${expected}`;
     return judgeHello(this.options.self, link.peer);
   }
 

@@ -38,6 +38,8 @@ export class KnownBoots {
 
   /** A later boot of the same store is known: a store is locked by one process, so this one has ended. */
   isOutlived(boot: BootPromises): boolean {
-    return boot.store !== '' && this.of(boot.node).some((other) => other.boot > boot.boot && other.store === boot.store);
+    return (
+      boot.store !== '' && this.of(boot.node).some((other) => other.boot > boot.boot && other.store === boot.store)
+    );
   }
 }

@@ -1,7 +1,11 @@
 /** What every coordinator engine must do; each engine's test calls it. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type Coordinator, CoordinatorUnavailableError, type Entry } from '../../../src/cluster/coordinator/coordinator.js';
+import {
+  type Coordinator,
+  CoordinatorUnavailableError,
+  type Entry,
+} from '../../../src/cluster/coordinator/coordinator.js';
 
 export interface CoordinatorWorld {
   /** A handle of one more broker. */
@@ -25,7 +29,11 @@ async function create(coordinator: Coordinator, values: Record<string, string>):
 async function increment(coordinator: Coordinator, keys: readonly string[]): Promise<void> {
   let entries = await Promise.all(keys.map(async (key) => (await coordinator.read(key))[0]!));
   for (;;) {
-    const changes = entries.map(({ key, value, version }) => ({ key, expect: version, value: String(Number(value) + 1) }));
+    const changes = entries.map(({ key, value, version }) => ({
+      key,
+      expect: version,
+      value: String(Number(value) + 1),
+    }));
     const result = await coordinator.swap(changes);
     if (result.ok) return;
     entries = result.entries;
@@ -98,7 +106,7 @@ const cases: Record<string, Body> = {
 
   'a read takes a prefix, and nothing else': async (world) => {
     const a = await world.open();
-    await create(a, { 'groups/1': 'a', 'groups/10': 'b', 'group': 'c', 'members/n1': 'd' });
+    await create(a, { 'groups/1': 'a', 'groups/10': 'b', group: 'c', 'members/n1': 'd' });
     assert.deepEqual(plain(await a.read('groups/')), ['groups/1=a', 'groups/10=b']);
     assert.equal((await a.read('')).length, 4);
     assert.deepEqual(await a.read('nothing'), []);
@@ -125,7 +133,11 @@ const cases: Record<string, Body> = {
     assert.equal(results.filter((result) => result.ok).length, 50);
     const entries = await a.read('');
     assert.equal(entries.length, 50);
-    for (const result of results) assert.deepEqual(result.entries[0], entries.find(({ key }) => key === result.entries[0]!.key));
+    for (const result of results)
+      assert.deepEqual(
+        result.entries[0],
+        entries.find(({ key }) => key === result.entries[0]!.key),
+      );
   },
 
   'a swap may not name a key twice': async (world) => {
@@ -158,7 +170,10 @@ const cases: Record<string, Body> = {
     const last = await b.swap([{ key: 'w2', expect: w2!.version, value: null }]);
     assert.ok(last.ok);
     const state = new Map((await a.read('w')).map((entry) => [entry.key, entry]));
-    await eventually('both watches have seen the last change', () => !seen.get('a:w2')?.version && !seen.get('b:w2')?.version);
+    await eventually(
+      'both watches have seen the last change',
+      () => !seen.get('a:w2')?.version && !seen.get('b:w2')?.version,
+    );
     for (const side of ['a', 'b']) {
       for (const key of ['w0', 'w1']) {
         await eventually(`${side} sees ${key}`, () => seen.get(`${side}:${key}`)?.version === state.get(key)!.version);

@@ -104,7 +104,11 @@ test(`processes frozen ${rounds} times at random moments: the others go on meanw
       await sleep(10); // what it had said is read
       const before = others.map((counter) => counter.count);
       const began = performance.now();
-      await eventually('both others count on', () => others.every((counter, i) => counter.count > before[i]! + 1), 5000);
+      await eventually(
+        'both others count on',
+        () => others.every((counter, i) => counter.count > before[i]! + 1),
+        5000,
+      );
       slowest = Math.max(slowest, performance.now() - began);
       victim.signal('SIGCONT');
     }

@@ -163,7 +163,9 @@ test('a map that grows too large refuses that swap, and others that wait with it
 test('swaps that wait at the same time are made in one version', () =>
   inFolder(async (path) => {
     const coordinator = await openLocal(path);
-    const swaps = Array.from({ length: 16 }, (_, i) => coordinator.swap([{ key: `groups/${i}`, expect: 0, value: '' }]));
+    const swaps = Array.from({ length: 16 }, (_, i) =>
+      coordinator.swap([{ key: `groups/${i}`, expect: 0, value: '' }]),
+    );
     const versions = new Set((await Promise.all(swaps)).map((result) => result.entries[0]!.version));
     assert.ok(versions.size <= 2, `${versions.size} versions`);
     await coordinator.close();

@@ -21,7 +21,10 @@ export const realClock: Clock = {
 export const realRandom: Random = {
   float: () => Math.random(),
   int: (below) => randomInt(below),
-  hex: (length) => randomBytes(Math.ceil(length / 2)).toString('hex').slice(0, length),
+  hex: (length) =>
+    randomBytes(Math.ceil(length / 2))
+      .toString('hex')
+      .slice(0, length),
 };
 
 export function openLocal(

@@ -90,7 +90,14 @@ test('impossible lengths are refused before anything is stored', () => {
   };
   for (const length of [0, 7, 1025, 0xffff_ffff]) {
     assert.throws(() => parse([header(length)], 1024), FrameError);
-    assert.throws(() => parse([...header(length)].map((byte) => Uint8Array.of(byte)), 1024), FrameError);
+    assert.throws(
+      () =>
+        parse(
+          [...header(length)].map((byte) => Uint8Array.of(byte)),
+          1024,
+        ),
+      FrameError,
+    );
   }
 });
 

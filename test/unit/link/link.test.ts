@@ -36,11 +36,17 @@ function setUp(limits: Partial<LinkLimits> = {}) {
     due = run;
   });
   const ends: [Evidence, string][] = [];
-  const link = new Link(stream, true, turn, { ...linkLimits, ...limits }, {
-    mayRead: () => true,
-    frame: () => {},
-    closed: (_link, evidence, reason) => ends.push([evidence, reason]),
-  });
+  const link = new Link(
+    stream,
+    true,
+    turn,
+    { ...linkLimits, ...limits },
+    {
+      mayRead: () => true,
+      frame: () => {},
+      closed: (_link, evidence, reason) => ends.push([evidence, reason]),
+    },
+  );
   const endTurn = (): void => {
     const run = due;
     due = undefined;

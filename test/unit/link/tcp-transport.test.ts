@@ -65,7 +65,10 @@ test('a port on which nothing listens refuses, a malformed address is an error',
   };
   assert.equal(await failure(server.address), 'refused');
   await assert.rejects(transport.dial('nonsense', 100), TypeError);
-  await assert.rejects(transport.listen('127.0.0.1:99999', () => {}), TypeError);
+  await assert.rejects(
+    transport.listen('127.0.0.1:99999', () => {}),
+    TypeError,
+  );
 });
 
 test('a taken port is an error, IPv6 addresses are written in brackets', async () => {

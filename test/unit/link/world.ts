@@ -80,7 +80,16 @@ export class TestNode {
 
   get member(): Member {
     const { replica } = this;
-    return { ...replica, ordinal: replica.boot, address: `${this.name}:1`, amqp: '', http: '', pid: 1, lead: true, state: 'ready' };
+    return {
+      ...replica,
+      ordinal: replica.boot,
+      address: `${this.name}:1`,
+      amqp: '',
+      http: '',
+      pid: 1,
+      lead: true,
+      state: 'ready',
+    };
   }
 
   /** kill -9. */

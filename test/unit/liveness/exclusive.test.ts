@@ -78,7 +78,9 @@ class Actor {
     if (!entry || !(entry.boot === this.self.boot || alone)) return;
     const deposal = liveness.depose(value.primary.node, value.primary.boot);
     if (!deposal) return;
-    const inSync = this.others(value.inSync).filter(({ node }) => node !== value.primary.node && node !== this.self.node);
+    const inSync = this.others(value.inSync).filter(
+      ({ node }) => node !== value.primary.node && node !== this.self.node,
+    );
     const askedAt = this.node.clock.now();
     const done = await this.swap({ epoch: value.epoch + 1, primary: this.self, inSync: [this.self, ...inSync] });
     deposal.end();
@@ -94,7 +96,9 @@ class Actor {
     const present = [...this.node.links.all()].map((link) => link.peer);
     const added = present.find((peer) => !value.inSync.some((member) => member.node === peer.node));
     if (kept.length === value.inSync.length && !added) return;
-    const inSync = kept.concat(kept.length === value.inSync.length && added ? { node: added.node, store: added.store, boot: added.boot } : []);
+    const inSync = kept.concat(
+      kept.length === value.inSync.length && added ? { node: added.node, store: added.store, boot: added.boot } : [],
+    );
     // Whoever is in either set could replace us until the answer is there.
     if (this.acts) this.tenure!.cover(this.others([...value.inSync, ...inSync]));
     const askedAt = this.node.clock.now();
@@ -110,7 +114,8 @@ class Actor {
         const result = await this.coordinator.swap([{ key: 'group', expect: this.record!.version, value: text }]);
         return result.ok || result.entries[0]!.value === text;
       } catch (error) {
-        if (!(error instanceof OutcomeUnknownError)) await new Promise<void>((resolve) => this.node.clock.after(20, resolve));
+        if (!(error instanceof OutcomeUnknownError))
+          await new Promise<void>((resolve) => this.node.clock.after(20, resolve));
       }
     }
   }
@@ -127,7 +132,10 @@ async function run(seed: number, rules: Partial<Rules> = {}, times: Partial<Hear
   const world = new World(seed);
   const random = world.random.fork('faults');
   const names = ['n1', 'n2', 'n3'];
-  const coordinator = new SimCoordinator(world.loop, world.random.fork('coordinator'), { latencyMs: 1, watchDelayMs: 1 });
+  const coordinator = new SimCoordinator(world.loop, world.random.fork('coordinator'), {
+    latencyMs: 1,
+    watchDelayMs: 1,
+  });
   const actors = new Map<string, Actor>();
   let epochs = 0;
   const start = (name: string): TestNode => {
@@ -180,7 +188,8 @@ async function run(seed: number, rules: Partial<Rules> = {}, times: Partial<Hear
   const check = (): void => {
     const live = [...actors.values()];
     const acting = live.filter((actor) => actor.acts);
-    if (acting.length > 1) violation ||= `${acting.map((actor) => actor.node.name).join(' and ')} act at ${world.loop.now}`;
+    if (acting.length > 1)
+      violation ||= `${acting.map((actor) => actor.node.name).join(' and ')} act at ${world.loop.now}`;
     for (const a of acting) {
       for (const b of live) {
         const promised = a.node.liveness!.promisedUntil(b.node.name, b.node.replica.boot) > a.node.clock.now();

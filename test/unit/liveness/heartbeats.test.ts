@@ -7,7 +7,11 @@ const margin = 100;
 const someType = 0xf0;
 
 /** Named nodes with liveness, introduced to each other and up. */
-async function cluster(names: string[], options: NodeOptions = {}, seed = 1): Promise<{ world: World; nodes: TestNode[] }> {
+async function cluster(
+  names: string[],
+  options: NodeOptions = {},
+  seed = 1,
+): Promise<{ world: World; nodes: TestNode[] }> {
   const world = new World(seed);
   const nodes = names.map((name) => world.node(name, { liveness: true, ...options }));
   world.introduce();
@@ -89,7 +93,9 @@ test('a frozen node is replaced when the promise to it has run out, not before',
 test('what waited in the sockets of a frozen node is not handed on when it thaws', async () => {
   const { world, n1, n2 } = await pair();
   const got: string[] = [];
-  n2.links.handle(someType, (_link, { bytes, start, end }) => got.push(Buffer.from(bytes.subarray(start, end)).toString()));
+  n2.links.handle(someType, (_link, { bytes, start, end }) =>
+    got.push(Buffer.from(bytes.subarray(start, end)).toString()),
+  );
   n2.freeze();
   await world.run(10);
   world.loop.after(0, n1.context, () => n1.links.get('n2')!.send(someType, 0, Buffer.from('old')));
