@@ -37,7 +37,11 @@ import {
 } from './cluster/map.js';
 import { type ClusterDefaults, Membership } from './cluster/membership.js';
 import { ClusterReport } from './cluster/report.js';
-import { defaultReplicationLimits, type ReplicationContext, type ReplicationLimits } from './cluster/replication/context.js';
+import {
+  defaultReplicationLimits,
+  type ReplicationContext,
+  type ReplicationLimits,
+} from './cluster/replication/context.js';
 import type { GroupReplica } from './cluster/replication/group-replica.js';
 import { chooseGroup } from './cluster/replication/placement.js';
 import { recoverGroups } from './cluster/replication/recovered-groups.js';
@@ -144,7 +148,8 @@ export class BrokerNode {
     this.store = await Store.open({ disk, clock, turn, random, logger, memoryBytes, lowWaterBytes });
     const recovered = await recoverGroups(this.store, (group) => this.newState(group));
     this.recovered = recovered.groups;
-    if (recovered.damaged > 0) logger.error('the journal is damaged: see its report above', { places: recovered.damaged });
+    if (recovered.damaged > 0)
+      logger.error('the journal is damaged: see its report above', { places: recovered.damaged });
     this.coordinator = ports.cluster?.coordinator ?? (await this.soloCoordinator());
     await this.register();
     this.map = new ClusterMap({ coordinator: this.coordinator, clock, turn, logger, rules: this.rules });
@@ -221,7 +226,15 @@ export class BrokerNode {
     // A broker that is alone counts its boots in its store; a cluster's counter is ahead of it anyway.
     const after = ports.cluster === undefined ? (await store.identity.nextBoot()) - 1 : boots;
     const { member, config } = await membership.register(
-      { node: options.node, store: storeId, address: options.address, amqp: '', http: '', pid: options.pid, lead: options.lead },
+      {
+        node: options.node,
+        store: storeId,
+        address: options.address,
+        amqp: '',
+        http: '',
+        pid: options.pid,
+        lead: options.lead,
+      },
       { groups: options.groups, replicas: options.replicas, minInSync: options.minInSync },
       cluster,
       after,
@@ -247,7 +260,14 @@ export class BrokerNode {
       logger,
     });
     this.links = links;
-    this.liveness = new HeartbeatLiveness({ self: this.self, links, clock, logger, rules: this.rules, times: options.times });
+    this.liveness = new HeartbeatLiveness({
+      self: this.self,
+      links,
+      clock,
+      logger,
+      rules: this.rules,
+      times: options.times,
+    });
     this.map.listen({
       groupChanged: () => {},
       memberChanged: () => links.setMembers([...this.map.members.values()].map((known) => known.value)),

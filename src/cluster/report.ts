@@ -69,7 +69,10 @@ export class ClusterReport implements GroupMembers {
       const member = this.sources.map.members.get(node)?.value;
       if (member === undefined || this.stateOf(member) === 'down') continue;
       if (inSync.some((entry) => sameReplica(entry, member))) continue;
-      const progress = node === this.sources.self.node ? this.sources.replication.replicas.get(group)?.backup?.joiner?.progress : undefined;
+      const progress =
+        node === this.sources.self.node
+          ? this.sources.replication.replicas.get(group)?.backup?.joiner?.progress
+          : undefined;
       if (progress === undefined) joining.push({ node });
       else
         joining.push({
@@ -116,7 +119,8 @@ export class ClusterReport implements GroupMembers {
     const { self, liveness, map } = this.sources;
     if (sameReplica(replica, self)) return true;
     const member = map.members.get(replica.node)?.value;
-    return member?.boot === replica.boot && liveness.promisedUntil(replica.node, replica.boot) > Number.NEGATIVE_INFINITY
+    return member?.boot === replica.boot &&
+      liveness.promisedUntil(replica.node, replica.boot) > Number.NEGATIVE_INFINITY
       ? !liveness.mayDepose(replica.node, replica.boot)
       : false;
   }

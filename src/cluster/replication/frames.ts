@@ -91,14 +91,7 @@ export function sendBatch(
 }
 
 /** A commit or joinEnd frame. */
-export function sendPoint(
-  link: Link,
-  type: FrameType,
-  group: number,
-  epoch: number,
-  session: number,
-  lsn: Lsn,
-): void {
+export function sendPoint(link: Link, type: FrameType, group: number, epoch: number, session: number, lsn: Lsn): void {
   const frame = link.beginFrame(type, group, 16);
   const at = frame.offset;
   frame.view.setUint32(at, epoch, true);

@@ -9,7 +9,17 @@ import type { Chunk } from '../../log/chunk.js';
 import { type Batch, encodeCopyBatch, forEachRecord, GroupLog } from '../../log/group-log.js';
 import type { GroupMeta, JournalOwner } from '../../log/journal.js';
 import type { Lsn } from '../../log/lsn.js';
-import { encodeDequeue, encodeDrop, encodeOpen, dequeueLengthMax, dequeuePositionsMax, forEachDequeued, RecordKind, type ReplicaOptions, setLsn } from '../../log/record.js';
+import {
+  encodeDequeue,
+  encodeDrop,
+  encodeOpen,
+  dequeueLengthMax,
+  dequeuePositionsMax,
+  forEachDequeued,
+  RecordKind,
+  type ReplicaOptions,
+  setLsn,
+} from '../../log/record.js';
 import { SyncCounter } from '../../log/sync-counter.js';
 import { GroupState } from '../../model/group-state.js';
 import { parseBatch } from '../../log/group-log.js';
@@ -23,6 +33,8 @@ import { Primary } from './primary.js';
 export interface RoleListener {
   /** The role, the epoch or the primary changed. */
   roleChanged(replica: GroupReplica): void;
+  /** This node holds no replica of the group any more. */
+  retired(replica: GroupReplica): void;
 }
 
 export class GroupReplica implements JournalOwner {
@@ -47,7 +59,13 @@ export class GroupReplica implements JournalOwner {
   private voids: [Lsn, Lsn][] = [];
   private readonly listener: RoleListener;
 
-  constructor(group: number, context: ReplicationContext, state: GroupState, meta: GroupMeta | undefined, listener: RoleListener) {
+  constructor(
+    group: number,
+    context: ReplicationContext,
+    state: GroupState,
+    meta: GroupMeta | undefined,
+    listener: RoleListener,
+  ) {
     this.group = group;
     this.context = context;
     this.state = state;
@@ -164,22 +182,28 @@ export class GroupReplica implements JournalOwner {
   }
 
   private followRecord(value: GroupRecord): void {
-    if (this.backup !== undefined && this.backup.epoch === value.epoch && sameReplica(this.backup.primary, value.primary)) return;
+    if (
+      this.backup !== undefined &&
+      this.backup.epoch === value.epoch &&
+      sameReplica(this.backup.primary, value.primary)
+    )
+      return;
     this.depose(value.epoch);
     this.backup?.close();
     this.backup = new Backup(this, value.epoch, value.primary);
     this.listener.roleChanged(this);
   }
 
+  /** Our place was given to another node: what we have of the group is of no use any more. */
   private retire(): void {
-    const had = this.primary !== undefined || this.backup !== undefined;
     this.depose(this.record!.value.epoch);
-    this.backup?.close();
+    this.logger.info('no replica of this group any more', { replicas: this.record!.value.replicas });
+    this.close();
+    this.primary = undefined;
     this.backup = undefined;
-    if (had) {
-      this.mustJoin = true;
-      this.listener.roleChanged(this);
-    }
+    for (const [incarnation] of this.queueList()) this.state.dropQueue(incarnation);
+    if (this.journaled) this.context.journal.unregister(this);
+    this.listener.retired(this);
   }
 
   /** The node stops. */

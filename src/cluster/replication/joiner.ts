@@ -34,14 +34,7 @@ export class Joiner {
   private endsAt = Number.POSITIVE_INFINITY;
   private finished = false;
 
-  constructor(
-    replica: GroupReplica,
-    link: Link,
-    epoch: number,
-    session: number,
-    base: Lsn,
-    done: () => void,
-  ) {
+  constructor(replica: GroupReplica, link: Link, epoch: number, session: number, base: Lsn, done: () => void) {
     this.replica = replica;
     this.link = link;
     this.epoch = epoch;
@@ -68,7 +61,8 @@ export class Joiner {
 
   private nextQueue(): void {
     const incarnation = this.todo[this.todo.length - 1];
-    if (incarnation === undefined) sendPoint(this.link, FrameType.haveEnd, this.replica.group, this.epoch, this.session, 0);
+    if (incarnation === undefined)
+      sendPoint(this.link, FrameType.haveEnd, this.replica.group, this.epoch, this.session, 0);
     else this.ask(incarnation, this.base);
   }
 
@@ -85,7 +79,8 @@ export class Joiner {
   /** The answer covers [slice.low, slice.high]: `positions` are to be dropped, the copies are what we lack. */
   backfill(slice: Slice, bytes: Uint8Array, start: number, end: number): void {
     const { replica } = this;
-    if (slice.positions.length > 0 && replica.context.rules.dropStale) replica.dropPositions(slice.incarnation, slice.positions);
+    if (slice.positions.length > 0 && replica.context.rules.dropStale)
+      replica.dropPositions(slice.incarnation, slice.positions);
     if (end > start) {
       this.progress.bytesReceived += end - start;
       this.progress.messagesReceived += replica.insertCopies(bytes, start, end);

@@ -91,12 +91,18 @@ function hash(text: string): number {
  * The group of a new queue: an exclusive one's is the local group of its owner's node; another's is one led by the node that
  * declares it, or any if that leads none, by the hash of its name.
  */
-export function chooseGroup(queue: { vhost: string; name: string; owner: string }, node: string, map: ClusterMap): number {
+export function chooseGroup(
+  queue: { vhost: string; name: string; owner: string },
+  node: string,
+  map: ClusterMap,
+): number {
   if (queue.owner !== '') {
     const owner = map.members.get(queue.owner.slice(0, queue.owner.indexOf('/')))?.value;
     if (owner !== undefined) return localGroup + owner.ordinal;
   }
-  const groups = [...map.groups.values()].map((record) => record.value).filter((record) => record.group !== systemGroup);
+  const groups = [...map.groups.values()]
+    .map((record) => record.value)
+    .filter((record) => record.group !== systemGroup);
   groups.sort((a, b) => a.group - b.group);
   const led = groups.filter((record) => record.primary.node === node);
   const candidates = led.length > 0 ? led : groups;

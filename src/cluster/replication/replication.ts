@@ -89,7 +89,8 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
     const { value } = record;
     const { self } = this.context;
     const concerns = value.replicas.includes(self.node) || value.inSync.some((member) => member.node === self.node);
-    if (concerns || this.replicas.has(value.group)) this.replica(value.group).recordChanged(record);
+    if (concerns || this.replicas.has(value.group) || this.recovered.has(value.group))
+      this.replica(value.group).recordChanged(record);
     this.changed(value.group);
   }
 
@@ -102,6 +103,13 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
   roleChanged(replica: GroupReplica): void {
     if (replica.primary?.service !== undefined) this.context.leading(replica);
     else this.context.released(replica.group);
+    this.changed(replica.group);
+  }
+
+  retired(replica: GroupReplica): void {
+    this.replicas.delete(replica.group);
+    this.elections.delete(replica.group);
+    this.context.released(replica.group);
     this.changed(replica.group);
   }
 

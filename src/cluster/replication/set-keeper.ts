@@ -60,7 +60,8 @@ export class SetKeeper {
   strangersMayRoute(): boolean {
     if (this.context.clock.now() >= this.strangersUntil) return false;
     for (const { value: member } of this.context.map.members.values())
-      if (!this.primary.set.includes(member) && !this.context.isDead(member.boot)) return member.state !== MemberState.joining;
+      if (!this.primary.set.includes(member) && !this.context.isDead(member.boot))
+        return member.state !== MemberState.joining;
     return false;
   }
 
@@ -80,7 +81,8 @@ export class SetKeeper {
   tick(): void {
     if (isLocalGroup(this.record.value.group)) return;
     this.recoverLease();
-    if (this.context.map.confirmedAt + this.context.limits.leaseMs / 3 < this.context.clock.now()) this.context.map.refreshSoon();
+    if (this.context.map.confirmedAt + this.context.limits.leaseMs / 3 < this.context.clock.now())
+      this.context.map.refreshSoon();
     if (this.busy || this.primary.paused) return;
     const lost = this.others().filter((member) => this.isLost(member));
     if (lost.length > 0) {
@@ -95,7 +97,8 @@ export class SetKeeper {
     const { liveness, clock, limits } = this.context;
     const now = clock.now();
     const left = liveness.promisedUntil(member.node, member.boot) - now;
-    if (left < limits.shrinkAtLeftMs && (left > Number.NEGATIVE_INFINITY || this.primary.age(now) > limits.leaseMs / 4)) return true;
+    if (left < limits.shrinkAtLeftMs && (left > Number.NEGATIVE_INFINITY || this.primary.age(now) > limits.leaseMs / 4))
+      return true;
     if (liveness.mayDepose(member.node, member.boot)) return true;
     const follower = this.primary.followers.get(member.node);
     if (follower !== undefined && sameReplica(follower.replica, member))

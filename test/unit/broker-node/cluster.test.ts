@@ -17,7 +17,10 @@ async function until(what: string, condition: () => boolean, timeoutMs = 10_000)
   }
 }
 
-async function cluster(count: number, limits: Partial<ReplicationLimits> = {}): Promise<{ nodes: BrokerNode[]; coordinator: MemoryCoordinator; disks: MemoryDisk[] }> {
+async function cluster(
+  count: number,
+  limits: Partial<ReplicationLimits> = {},
+): Promise<{ nodes: BrokerNode[]; coordinator: MemoryCoordinator; disks: MemoryDisk[] }> {
   const coordinator = new MemoryCoordinator('test');
   const disks = Array.from({ length: count }, () => new MemoryDisk());
   const nodes = disks.map((disk, i) => member(coordinator, disk, i, limits));
@@ -65,7 +68,12 @@ test('three nodes: any node serves any queue; the primary dies and nothing confi
   const back = member(coordinator, disks[leader]!, leader);
   await back.start();
   await until('complete again', () => survivors[0]!.report.isComplete());
-  await until('empty', () => [...survivors, back].every((node) => node.replication.replica(status.group).state.queue(n1.tables.queue('/', 'q')!.position)?.index.size === 0));
+  await until('empty', () =>
+    [...survivors, back].every(
+      (node) =>
+        node.replication.replica(status.group).state.queue(n1.tables.queue('/', 'q')!.position)?.index.size === 0,
+    ),
+  );
   await Promise.all([...survivors, back].map((node) => node.stop()));
   void n3;
 });
@@ -75,7 +83,9 @@ test('a backup that had nothing to do for long is not slow when something comes'
   const { nodes } = await cluster(2, { slowMs });
   await declare(nodes[0]!.broker, 'q');
   const { group } = await nodes[0]!.broker.queueStatus('/', 'q');
-  const { primary } = nodes.map((node) => node.replication.replica(group)).find((replica) => replica.primary !== undefined)!;
+  const { primary } = nodes
+    .map((node) => node.replication.replica(group))
+    .find((replica) => replica.primary !== undefined)!;
   await sleep(3 * slowMs);
   const before = nodes[0]!.map.groups.get(group)!.version;
   const publisher = new TestPublisher(nodes[0]!.broker);
@@ -89,4 +99,36 @@ test('a backup that had nothing to do for long is not slow when something comes'
   const after = nodes[0]!.map.groups.get(group)!.version;
   await Promise.all(nodes.map((node) => node.stop()));
   assert.equal(after, before);
+});
+
+test('a lost replica gives its place to a spare node after a time, and keeps nothing when it comes back', async () => {
+  const coordinator = new MemoryCoordinator('test');
+  const disks = Array.from({ length: 4 }, () => new MemoryDisk());
+  const make = (index: number): BrokerNode =>
+    makeNode(
+      { node: `n${index + 1}`, address: '127.0.0.1:0', groups: 2, replicas: 2, limits: { reReplicateAfterMs: 300 } },
+      { disk: disks[index]!, cluster: { coordinator: coordinator.handle(), transport: new TcpTransport() } },
+    );
+  const nodes = [make(0), make(1)];
+  await Promise.all(nodes.map((node) => node.start()));
+  await until('two complete', () => nodes.every((node) => node.report.isComplete()));
+  const [n1, n2] = nodes as [BrokerNode, BrokerNode];
+  await declare(n1.broker, 'q');
+  const publisher = new TestPublisher(n1.broker);
+  for (let i = 0; i < 50; i++) publisher.publish('q', `m${i}`);
+  await publisher.confirmed();
+  const n3 = make(2);
+  await n3.start();
+  const { group } = await n1.broker.queueStatus('/', 'q');
+  await n2.stop();
+  await until('n3 has the place of n2', () => {
+    const record = n1.map.groups.get(group)!.value;
+    return record.inSync.some((member) => member.node === 'n3') && !record.replicas.includes('n2');
+  });
+  const incarnation = n1.tables.queue('/', 'q')!.position;
+  assert.equal(n3.replication.replica(group).state.queue(incarnation)?.index.size, 50);
+  const back = make(1);
+  await back.start();
+  await until('n2 has let go', () => !back.replication.replicas.has(group));
+  await Promise.all([n1, n3, back].map((node) => node.stop()));
 });

@@ -26,7 +26,10 @@ export const realClock: Clock = {
 export const realRandom: Random = {
   float: () => Math.random(),
   int: (below) => Math.floor(Math.random() * below),
-  hex: (length) => randomBytes(Math.ceil(length / 2)).toString('hex').slice(0, length),
+  hex: (length) =>
+    randomBytes(Math.ceil(length / 2))
+      .toString('hex')
+      .slice(0, length),
 };
 
 export function makeNode(
