@@ -1,15 +1,15 @@
 #!/usr/bin/env node
 /**
  * Runs the tests, part by part, and says what came of each: `npm test`, or some parts: `npm test -- unit integration`.
- * Plain JavaScript, since it builds the rest. Options: --grep TEXT, and after `--` what node:test takes.
+ * Plain JavaScript, since it builds the rest.
  *
- *   build         tsc, from scratch: dist/ (the package) and build/ (with tests)
+ *   build         tsc, from scratch, into build/ (the package's own dist/ is `npm run build`)
  *   format, lint  biome, oxlint with types
  *   tidy          rules of the house that no linter knows
  *   unit          test/unit: all in one process
  *   sim           test/sim: the simulator, a process a file
  *   integration   test/integration: real processes and sockets, a process a file
- *   long          test/long: only if named; hours
+ *   long          test/long: hours; only if named
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,8 +21,7 @@ const reports = 'build/reports';
 const bin = (name) => join('node_modules', '.bin', name);
 
 const parts = {
-  build: async () =>
-    (await run(bin('tsc'), ['-p', 'tsconfig.build.json'])) && (await run(bin('tsc'), ['-p', 'tsconfig.json'])),
+  build: () => run(bin('tsc'), ['-p', 'tsconfig.json']),
   format: () => run(bin('biome'), ['format', '.']),
   lint: () => run(bin('oxlint'), ['--type-aware', '--quiet']),
   tidy: () => runTests('tidy', ['tools/test/one-process.mjs'], ['build/test/tidy']),
@@ -134,7 +133,6 @@ if (unknown !== undefined) {
 }
 const chosen = wanted.length > 0 ? [...new Set(['build', ...wanted])] : usual;
 rmSync('build', { recursive: true, force: true });
-rmSync('dist', { recursive: true, force: true });
 const results = [];
 for (const part of chosen) {
   console.log(`\n== ${part}`);
