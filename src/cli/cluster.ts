@@ -11,6 +11,7 @@ interface ClusterOptions {
   http: string;
   cluster: string;
   data: string;
+  followers: string;
   restart?: boolean;
   start?: string;
   stop?: boolean;
@@ -25,6 +26,7 @@ export function clusterCommand(): Command {
     .option('--http <host:port>', 'HTTP address of n1, likewise, or off', '127.0.0.1:15672')
     .option('--cluster <host:port>', 'address of n1 for the other brokers, likewise', '127.0.0.1:25672')
     .option('--data <dir>', 'folder for all of them', './understudy-data/cluster')
+    .option('--followers <node,..>', 'nodes that are primary of nothing', '')
     .option('--restart', 'start a node again that has ended')
     .option('--start <node>', 'bring back one node of the cluster in --data, and return when it serves')
     .option('--stop', 'stop all nodes of the cluster in --data');
@@ -40,7 +42,8 @@ async function runAll(options: ClusterOptions & RawSettings, data: string): Prom
   const { planNodes, savePlan } = await import('./cluster/plan.js');
   const { amqp, http, cluster } = options;
   const settings = sharedSettings(rawSettings(options));
-  const plan: ClusterPlan = { nodes: Number(options.nodes), amqp, http, cluster, settings };
+  const followers = options.followers.split(',').filter((name) => name !== '');
+  const plan: ClusterPlan = { nodes: Number(options.nodes), amqp, http, cluster, followers, settings };
   const plans = planNodes(plan, data);
   if (plans.some((node) => node.amqp.endsWith(':0')) && plans.length > 1)
     throw new CommandError('--amqp: a port other than 0 is needed', ExitCode.usage);

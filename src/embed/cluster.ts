@@ -20,6 +20,8 @@ export interface EmbeddedClusterOptions extends CommonOptions {
   minInSync?: number;
   /** Replicated groups; default 16. */
   groups?: number;
+  /** Names of nodes that are primary of nothing, as long as another can be. */
+  followers?: readonly string[];
   /** True: every node serves HTTP on a free port. Default false. */
   http?: boolean;
 }
@@ -80,7 +82,13 @@ export class Cluster implements AsyncDisposable {
         cluster: { listen: endpointOf(undefined), coordinator: await this.coordinator() },
         logger: logger.child({ broker: name }),
         users: usersOf(options),
-        broker: { ...memoryOf(options), replicas, minInSync, groups: options.groups ?? brokerDefaults.groups },
+        broker: {
+          ...memoryOf(options),
+          replicas,
+          minInSync,
+          groups: options.groups ?? brokerDefaults.groups,
+          lead: !(options.followers ?? []).includes(name),
+        },
       },
       (reason) => {
         logger.error('a node ends', { broker: name, reason });

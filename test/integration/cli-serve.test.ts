@@ -63,6 +63,35 @@ describe('serve', () => {
     await second.close();
   });
 
+  it('ends with exit code 1 when a write fails, and has all that was confirmed', async () => {
+    await using folder = await TemporaryFolder.make();
+    const port = await freePorts(2);
+    const options = serveOptions(folder.path, port);
+    // No file may grow over 4 MiB: a write error that is no full disk.
+    const run = new Run(options, "trap '' XFSZ; ulimit -f 4096");
+    await run.said(/^ready/m);
+    const connection = await amqp.connect(`amqp://127.0.0.1:${port}`);
+    connection.on('error', () => {});
+    const channel = await connection.createConfirmChannel();
+    channel.on('error', () => {});
+    await channel.assertQueue('kept', { durable: true });
+    let confirmed = 0;
+    const body = Buffer.alloc(64 * 1024, 1);
+    for (let i = 0; i < 200; i++) {
+      channel.sendToQueue('kept', body, { persistent: true }, (error) => {
+        if (error === null || error === undefined) confirmed++;
+      });
+    }
+    assert.equal(await run.exited, 1);
+    assert.match(run.stderr, /the journal has failed: .*: the node ends/);
+    await using again = new Run(options);
+    await again.said(/^ready/m);
+    const second = await amqp.connect(`amqp://127.0.0.1:${port}`);
+    const { messageCount } = await (await second.createChannel()).checkQueue('kept');
+    assert.ok(messageCount >= confirmed && messageCount < 200, `${messageCount} messages, ${confirmed} confirmed`);
+    await second.close();
+  });
+
   it('refuses a taken port with one line', async () => {
     await using folder = await TemporaryFolder.make();
     const port = await freePorts(2);

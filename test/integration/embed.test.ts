@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import * as amqp from 'amqplib';
 import { Broker, Cluster } from '../../src/index.js';
 import { TemporaryFolder } from './support/command.js';
+import { request } from './support/http.js';
 
 async function publish(url: string, queue: string, texts: readonly string[]): Promise<void> {
   const connection = await amqp.connect(url);
@@ -92,6 +93,19 @@ describe('Cluster', () => {
     await using cluster = await Cluster.start({ data: folder.path });
     await cluster.complete();
     assert.deepEqual(await drain(cluster.amqpUrl('n3'), 'q'), ['a', 'b']);
+  });
+
+  it('has followers that lead nothing, until nobody else can', async () => {
+    await using cluster = await Cluster.start({ nodes: 2, followers: ['n2'], http: true });
+    await cluster.complete();
+    const leaders = async (): Promise<string[]> => {
+      const { body } = await request(`${cluster.httpUrl('n2')}/api/cluster`);
+      return [...new Set((body['groups'] as { primary: string }[]).map(({ primary }) => primary))];
+    };
+    assert.deepEqual(await leaders(), ['n1']);
+    await publish(cluster.amqpUrl('n2'), 'q', ['a']);
+    await cluster.killNode('n1');
+    assert.deepEqual(await drain(cluster.amqpUrl('n2'), 'q'), ['a']);
   });
 
   it('refuses nodes that are not its own', async () => {

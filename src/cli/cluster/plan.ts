@@ -20,6 +20,8 @@ export interface ClusterPlan {
   amqp: string;
   http: string;
   cluster: string;
+  /** Names of nodes that are to be primary of nothing. */
+  followers: string[];
   /** Settings that all nodes share. */
   settings: RawSettings;
 }
@@ -38,7 +40,10 @@ export interface NodePlan {
 export function planNodes(plan: ClusterPlan, data: string): NodePlan[] {
   if (!(Number.isInteger(plan.nodes) && plan.nodes >= 1 && plan.nodes <= nodesMax))
     throw new CommandError(`--nodes: a whole number from 1 to ${nodesMax} is needed`, ExitCode.usage);
-  return Array.from({ length: plan.nodes }, (_, index) => planNode(plan, data, index));
+  const nodes = Array.from({ length: plan.nodes }, (_, index) => planNode(plan, data, index));
+  const stranger = plan.followers.find((name) => !nodes.some((node) => node.name === name));
+  if (stranger !== undefined) throw new CommandError(`--followers: there is no node "${stranger}"`, ExitCode.usage);
+  return nodes;
 }
 
 function planNode(plan: ClusterPlan, data: string, index: number): NodePlan {
@@ -51,6 +56,7 @@ function planNode(plan: ClusterPlan, data: string, index: number): NodePlan {
     amqp: shifted('amqp', plan.amqp, index),
     http: shifted('http', plan.http, index),
     cluster: shifted('cluster', plan.cluster, index),
+    lead: !plan.followers.includes(name),
     coordinator: `local:${join(data, 'coordinator')}`,
   };
   readSettings(settings);

@@ -17,8 +17,11 @@ export class Run {
   private hasExited = false;
   private changed: () => void = () => {};
 
-  constructor(args: readonly string[]) {
-    this.child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  /** @param shell what bash runs before it becomes the command: limits of the process, for example. */
+  constructor(args: readonly string[], shell: string = '') {
+    const command = [process.execPath, main, ...args];
+    const [file, ...rest] = shell === '' ? command : ['bash', '-c', `${shell}; exec "$@"`, 'bash', ...command];
+    this.child = spawn(file!, rest, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.child.stdout!.on('data', (bytes: Buffer) => {
       this.stdout += bytes.toString();
       this.changed();
