@@ -2,7 +2,8 @@
  * How many deliveries each consumer of a channel may be given: basic.qos in terms of the broker's credit.
  *
  * - prefetch p of a consumer: credit + unacked <= p. What was settled in a turn is granted again at its end, as one number.
- * - No prefetch, or no acknowledgements: a window of deliveries, granted again when half of it is used.
+ * - No prefetch, or no acknowledgements: a window of deliveries, granted again when half of it is used. Without acknowledgements
+ *   big messages take more of it, since none of them can go back.
  * - Limit of the channel (qos global): free places are divided among its consumers, each having one credit at least, so
  *   that none starves because another with an empty queue sits on the credit. What arrives beyond the limit goes back.
  * - While the client does not read, or has stopped the flow, nothing is granted.
@@ -84,12 +85,12 @@ export class Credit implements Flushable {
   }
 
   /**
-   * A delivery has arrived and used a credit.
+   * A delivery has arrived and used `cost` of the credit (see deliveryCost).
    * @returns false if the client must not have it now: it goes back to its place. Never for a consumer without
    *   acknowledgements, whose messages are gone from their queue.
    */
-  admit(consumer: Consumer, overfull: boolean): boolean {
-    consumer.credit--;
+  admit(consumer: Consumer, cost: number, overfull: boolean): boolean {
+    consumer.credit -= cost;
     if (consumer.noAck) {
       if (consumer.credit * 2 <= this.limits.creditWindow) this.touch(consumer);
       return true;

@@ -7,6 +7,7 @@
 import { Phase } from '../base/turn.js';
 import type { EnqueueView } from '../log/record.js';
 import type { DeliverySink, Holder, Subscription } from '../model/broker.js';
+import { deliveryCost } from '../model/delivery-cost.js';
 import type { ChannelHost } from './channel-host.js';
 import { BasicCancel } from './codec/index.js';
 import type { Consumer } from './consumer.js';
@@ -77,7 +78,7 @@ export class Deliveries implements DeliverySink {
     const consumer = subscription.cookie as Consumer;
     const { output } = this.host;
     if (!consumer.started) this.accepted(consumer, subscription);
-    if (this.closed || !this.credit.admit(consumer, output.overfull)) {
+    if (this.closed || !this.credit.admit(consumer, deliveryCost(consumer.noAck, message.length), output.overfull)) {
       this.host.counters.heldBack++;
       if (!consumer.noAck) subscription.release(position);
       return;

@@ -138,7 +138,7 @@ export interface Holder {
 export interface Subscription extends Holder {
   /** Whatever the sink gave with its request. */
   readonly cookie: unknown;
-  /** Allows `count` more deliveries. */
+  /** Allows `count` more deliveries; without acknowledgements those of big messages count more, see `deliveryCost`. */
   grant(count: number): void;
   /** No deliveries after it resolved. What is held stays held. */
   cancel(): Promise<void>;
@@ -164,7 +164,7 @@ export interface ConsumeRequest {
   exclusive: boolean;
   arguments: Arguments;
   connection: ConnectionId;
-  /** Deliveries allowed at first. */
+  /** Deliveries allowed at first, counted as in `Subscription.grant`. */
   credit: number;
   sink: DeliverySink;
   cookie: unknown;

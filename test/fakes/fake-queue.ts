@@ -9,6 +9,7 @@ import type {
   QueueInfo,
   Subscription,
 } from '../../src/model/broker.js';
+import { deliveryCost } from '../../src/model/delivery-cost.js';
 
 /** A message as a record of its own. */
 export interface FakeMessage {
@@ -116,8 +117,9 @@ export class FakeQueue {
   }
 
   private deliver(subscription: FakeSubscription, message: FakeMessage): void {
-    subscription.credit--;
-    if (!subscription.request.noAck) {
+    const { noAck } = subscription.request;
+    subscription.credit -= deliveryCost(noAck, message.bytes.length);
+    if (!noAck) {
       this.held.set(message.position, message);
       subscription.positions.add(message.position);
     }

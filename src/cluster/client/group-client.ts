@@ -15,6 +15,7 @@ import type { Rules } from '../../base/rules.js';
 import { type Flushable, Phase, type Turn } from '../../base/turn.js';
 import type { EnqueueView, MessageParts } from '../../log/record.js';
 import type { ConsumeRequest, DeliverySink, GetRequest, PublishOwner, Subscription } from '../../model/broker.js';
+import { deliveryCost } from '../../model/delivery-cost.js';
 import type { GroupServicePort, HeldMessage } from '../../model/group-port.js';
 import { ConfirmRing } from './confirm-ring.js';
 import { HeldMessages } from './held-messages.js';
@@ -284,7 +285,7 @@ export class GroupClient implements HolderClient, Flushable {
       this.settle(Settlement.release, incarnation, position);
       return;
     }
-    subscription.credit--;
+    subscription.credit -= deliveryCost(subscription.noAck, message.length);
     subscription.sink.deliver(subscription, position, redelivered, message);
   }
 

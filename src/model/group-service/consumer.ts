@@ -9,7 +9,7 @@ export class Consumer {
   readonly queue: ServedQueue;
   readonly noAck: boolean;
   readonly exclusive: boolean;
-  /** Deliveries that it still takes. */
+  /** Deliveries that it still takes, see `deliveryCost`. */
   credit: number;
   /** It is among those that wait for a message. */
   waiting = false;

@@ -6,6 +6,7 @@ import { Ring } from '../../base/ring.js';
 import type { Chunk } from '../../log/chunk.js';
 import { epochStart, type Lsn } from '../../log/lsn.js';
 import { EnqueueView } from '../../log/record.js';
+import { deliveryCost } from '../delivery-cost.js';
 import { type Entry, EntryState } from '../queue/queue-index.js';
 import type { QueueState, QueueWatcher } from '../queue/queue-state.js';
 import type { Attachment } from './attachment.js';
@@ -191,7 +192,6 @@ export class ServedQueue implements QueueWatcher {
       consumer.waiting = false;
       if (consumer.closed) this.closedWaiting--;
       if (consumer.closed || consumer.credit <= 0) continue;
-      consumer.credit--;
       this.deliverTo(consumer, entry, chunk);
       this.enlist(consumer);
     }
@@ -205,6 +205,7 @@ export class ServedQueue implements QueueWatcher {
     const position = entry.position;
     const redelivered = entry.redelivered || position < this.flagBefore;
     view.set(chunk.bytes!, chunk.view!, entry.offset);
+    consumer.credit -= deliveryCost(consumer.noAck, view.length);
     this.hand(entry, position, consumer.noAck, consumer.attachment);
     consumer.attachment.client.deliver(consumer.subscriber, this.incarnation, position, redelivered, view);
   }

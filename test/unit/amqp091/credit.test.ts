@@ -36,11 +36,11 @@ class Feed {
   }
 
   /** Delivers up to `count` messages; returns how many the client got. */
-  deliver(count: number, overfull = false): number {
+  deliver(count: number, overfull = false, cost = 1): number {
     let got = 0;
     for (let i = 0; i < count && this.credit > 0 && this.ready > 0; i++) {
-      this.credit--;
-      if (!this.control.admit(this.consumer, overfull)) continue;
+      this.credit -= cost;
+      if (!this.control.admit(this.consumer, cost, overfull)) continue;
       this.had.push(this.next++);
       this.ready--;
       got++;
@@ -73,6 +73,18 @@ describe('Credit', () => {
     credit.flush();
     assert.equal(feed.credit, 51);
     feed.deliver(1);
+    credit.flush();
+    assert.equal(feed.credit, 100);
+  });
+
+  it('lets a delivery owe credit, which no further one can use', () => {
+    const credit = new Credit(limits, room, () => {});
+    const feed = new Feed(credit, 'a', { noAck: true });
+    assert.equal(feed.deliver(1000, false, 20), 2);
+    credit.flush();
+    assert.equal(feed.credit, 100);
+    assert.equal(feed.deliver(1000, false, 5000), 1);
+    assert.equal(feed.credit, -4900);
     credit.flush();
     assert.equal(feed.credit, 100);
   });

@@ -174,6 +174,26 @@ describe('delivering', () => {
     assert.deepEqual(client.bodies(), ['m3', 'm4']);
   });
 
+  test('big messages take more credit of a consumer without acknowledgements, and of no other', () => {
+    const { primary, client, port } = setUp();
+    const big = 'x'.repeat(10_000);
+    subscribe(port, 1, 4, { noAck: true });
+    publish(port, 1, 3, { name: big });
+    primary.run();
+    assert.equal(client.bodies().length, 2, 'the second took what was left, and owes the rest');
+    port.grant(1, 2);
+    primary.run();
+    assert.equal(client.bodies().length, 0);
+    port.grant(1, 1);
+    primary.run();
+    assert.equal(client.bodies().length, 1);
+    subscribe(port, 2, 3);
+    port.unsubscribe(1);
+    publish(port, 4, 7, { name: big });
+    primary.run();
+    assert.equal(client.bodies().length, 3);
+  });
+
   test('goes round among consumers with credit', () => {
     const { primary, client, port } = setUp();
     const other = new TestClient();
