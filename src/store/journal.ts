@@ -114,7 +114,8 @@ export class DiskJournal implements Journal {
 
   append(owner: JournalOwner, chunk: Chunk, start: number, end: number, token: Lsn): void {
     const lane = this.lane(owner.group);
-    lane.token = token;
+    // A copy batch has no place in the log: its token must not take that of a log batch in the same frame.
+    if (token > lane.token) lane.token = token;
     const last = lane.ranges[lane.ranges.length - 1];
     if (last !== undefined && last.chunk === chunk && last.end === start && last.done === undefined) last.end = end;
     else this.addRange(lane, new Range(chunk, start, end));

@@ -50,6 +50,17 @@ describe('journal', () => {
     await harness.store.close();
   });
 
+  it('acknowledges a log batch although a batch without a place in the log shares its frame', async () => {
+    const harness = await Harness.open(new FaultyDisk());
+    const group = harness.group(1);
+    await harness.settled();
+    const last = group.enqueue(100);
+    group.copy(last);
+    await harness.settled();
+    assert.equal(group.durableTo, last);
+    await harness.store.close();
+  });
+
   it('keeps meta, and nothing of records that are not durable', async () => {
     const disk = new FaultyDisk();
     const first = await Harness.open(disk);

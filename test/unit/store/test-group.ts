@@ -124,6 +124,22 @@ export class TestGroup implements JournalOwner {
     });
   }
 
+  /** Writes the message again in a copy batch, as a join does; nobody refers to that. */
+  copy(position: Lsn): void {
+    const parts = new MessageParts();
+    const length = enqueueLength(parts, 1);
+    const chunk = this.room(length + batchHeaderBytes);
+    const start = chunk.used;
+    const at = start + batchHeaderBytes;
+    encodeEnqueue(chunk.bytes!, chunk.view!, at, parts, [1], true, 1, position);
+    setLsn(chunk.view!, at, position);
+    const end = at + length;
+    writeBatchHeader(chunk.view!, start, end - start, this.group, BatchKind.copy, true, 1, position, position);
+    setBatchChecksum(chunk.bytes!, chunk.view!, start, end);
+    chunk.used = end;
+    this.store!.journal.append(this, chunk, start, end, 0);
+  }
+
   /** Removes without a record: what a message that is not durable allows. */
   forget(position: Lsn): void {
     const place = this.index.get(position);
