@@ -116,7 +116,8 @@ function summary(results) {
   for (const { part, ok, seconds } of results) {
     const tests = counts[part];
     passed += tests?.passed ?? 0;
-    failed += tests?.failed ?? 0;
+    // A part without tests that fails, such as the build, is one failure.
+    failed += tests?.failed ?? (ok ? 0 : 1);
     const detail =
       tests === undefined ? '' : `${tests.passed} passed, ${tests.failed} failed, ${tests.skipped} skipped`;
     console.log(`${ok ? 'ok    ' : 'FAILED'}  ${part.padEnd(12)} ${seconds.toFixed(1).padStart(6)} s  ${detail}`);
