@@ -37,11 +37,7 @@ import {
 } from './cluster/map.js';
 import { type ClusterDefaults, Membership } from './cluster/membership.js';
 import { ClusterReport } from './cluster/report.js';
-import {
-  defaultReplicationLimits,
-  type ReplicationContext,
-  type ReplicationLimits,
-} from './cluster/replication/context.js';
+import { type ReplicationContext, type ReplicationLimits, replicationLimits } from './cluster/replication/context.js';
 import type { GroupReplica } from './cluster/replication/group-replica.js';
 import { chooseGroup } from './cluster/replication/placement.js';
 import { recoverGroups } from './cluster/replication/recovered-groups.js';
@@ -378,7 +374,7 @@ export class BrokerNode {
       chunks: store.chunks,
       map: this.map,
       liveness: this.liveness,
-      limits: { ...defaultReplicationLimits, leaseMs: options.times.leaseMs, ...options.limits },
+      limits: { ...replicationLimits(options.times.leaseMs), ...options.limits },
       keeper: { keepPublish: (group, bytes, view, start) => this.clients.keepPublish(group, bytes, view, start) },
       newState: (group) => this.newState(group),
       leading: (replica) => this.leading(replica),

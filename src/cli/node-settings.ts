@@ -1,6 +1,6 @@
 import type { Logger } from '../base/logger.js';
-import { brokerDefaults } from '../broker-node.js';
 import { LocalCoordinator } from '../cluster/coordinator/local.js';
+import { heartbeatTimesFor } from '../cluster/liveness/heartbeats.js';
 import type { NodeSettings } from '../config/settings.js';
 import type { NodeOptions } from '../node.js';
 import { ProcessClock } from '../process/clock.js';
@@ -32,7 +32,7 @@ export async function nodeOptions(settings: NodeSettings, logger: Logger): Promi
       lead: settings.lead,
       memoryBytes: settings.memoryBytes,
       diskFreeBytesMin: settings.diskFreeBytesMin,
-      times: { ...brokerDefaults.times, leaseMs: settings.leaseMs },
+      times: heartbeatTimesFor(settings.leaseMs),
       limits: { reReplicateAfterMs: settings.reReplicateAfterMs },
     },
   };

@@ -46,7 +46,12 @@ export interface HeartbeatTimes {
   takeover: 'fast';
 }
 
-export const heartbeatTimes: HeartbeatTimes = { heartbeatMs: 200, leaseMs: 2000, marginMs: 100, takeover: 'fast' };
+/** Times that go with a lease: ten heartbeats in it, and a twentieth of it for clocks that drift apart. */
+export function heartbeatTimesFor(leaseMs: number): HeartbeatTimes {
+  return { heartbeatMs: leaseMs / 10, leaseMs, marginMs: leaseMs / 20, takeover: 'fast' };
+}
+
+export const heartbeatTimes: HeartbeatTimes = heartbeatTimesFor(2000);
 
 export interface HeartbeatOptions {
   self: Replica;

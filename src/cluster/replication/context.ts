@@ -34,16 +34,20 @@ export interface ReplicationLimits {
   backfillPositions: number;
 }
 
-export const defaultReplicationLimits: ReplicationLimits = {
-  shrinkAtLeftMs: 900,
-  leaseMs: 2000,
-  slowMs: 5000,
-  tailBytesMax: 64 * 1024 * 1024,
-  admitWaitMs: 1000,
-  reReplicateAfterMs: 600_000,
-  backfillBytes: 256 * 1024,
-  backfillPositions: 2048,
-};
+/** The default limits for a lease of that length. */
+export function replicationLimits(leaseMs: number): ReplicationLimits {
+  return {
+    // A promise is renewed with every heartbeat, so that much more than half of the lease is always left while all is well.
+    shrinkAtLeftMs: leaseMs * 0.45,
+    leaseMs,
+    slowMs: 5000,
+    tailBytesMax: 64 * 1024 * 1024,
+    admitWaitMs: 1000,
+    reReplicateAfterMs: 600_000,
+    backfillBytes: 256 * 1024,
+    backfillPositions: 2048,
+  };
+}
 
 export interface ReplicationContext {
   readonly self: Replica;

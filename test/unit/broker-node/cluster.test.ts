@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BrokerNode } from '../../../src/broker-node.js';
+import type { BrokerNode, BrokerOptions } from '../../../src/broker-node.js';
 import { MemoryCoordinator } from '../../../src/cluster/coordinator/memory.js';
 import { TcpTransport } from '../../../src/cluster/link/tcp-transport.js';
-import type { ReplicationLimits } from '../../../src/cluster/replication/context.js';
+import { heartbeatTimesFor } from '../../../src/cluster/liveness/heartbeats.js';
+import type { GroupRecord } from '../../../src/cluster/map.js';
 import { MemoryDisk } from '../../../src/store/memory-disk.js';
 import { consume, declare, makeNode, TestPublisher, TestSink } from './support.js';
 
@@ -19,11 +20,11 @@ async function until(what: string, condition: () => boolean, timeoutMs = 10_000)
 
 async function cluster(
   count: number,
-  limits: Partial<ReplicationLimits> = {},
+  options: Partial<BrokerOptions> = {},
 ): Promise<{ nodes: BrokerNode[]; coordinator: MemoryCoordinator; disks: MemoryDisk[] }> {
   const coordinator = new MemoryCoordinator('test');
   const disks = Array.from({ length: count }, () => new MemoryDisk());
-  const nodes = disks.map((disk, i) => member(coordinator, disk, i, limits));
+  const nodes = disks.map((disk, i) => member(coordinator, disk, i, options));
   await Promise.all(nodes.map((node) => node.start()));
   await until('complete', () => nodes.every((node) => node.report.isComplete()));
   return { nodes, coordinator, disks };
@@ -33,10 +34,10 @@ function member(
   coordinator: MemoryCoordinator,
   disk: MemoryDisk,
   index: number,
-  limits: Partial<ReplicationLimits> = {},
+  options: Partial<BrokerOptions> = {},
 ): BrokerNode {
   return makeNode(
-    { node: `n${index + 1}`, address: '127.0.0.1:0', limits },
+    { node: `n${index + 1}`, address: '127.0.0.1:0', ...options },
     { disk, cluster: { coordinator: coordinator.handle(), transport: new TcpTransport() } },
   );
 }
@@ -80,7 +81,7 @@ test('three nodes: any node serves any queue; the primary dies and nothing confi
 
 test('a backup that had nothing to do for long is not slow when something comes', async () => {
   const slowMs = 200;
-  const { nodes } = await cluster(2, { slowMs });
+  const { nodes } = await cluster(2, { limits: { slowMs } });
   await declare(nodes[0]!.broker, 'q');
   const { group } = await nodes[0]!.broker.queueStatus('/', 'q');
   const { primary } = nodes
@@ -131,4 +132,18 @@ test('a lost replica gives its place to a spare node after a time, and keeps not
   await back.start();
   await until('n2 has let go', () => !back.replication.replicas.has(group));
   await Promise.all([n1, n3, back].map((node) => node.stop()));
+});
+
+test('a short lease: while all is well nobody is taken out of a set', async () => {
+  const { nodes } = await cluster(2, { times: heartbeatTimesFor(1000) });
+  const shrunk: GroupRecord[] = [];
+  nodes[0]!.map.listen({
+    groupChanged: ({ value }) => {
+      if (value.inSync.length < 2) shrunk.push(value);
+    },
+    memberChanged() {},
+  });
+  await sleep(1500);
+  await Promise.all(nodes.map((node) => node.stop()));
+  assert.deepEqual(shrunk, []);
 });
