@@ -1,0 +1,174 @@
+/**
+ * What publishers sent and got confirmed, and what consumers received: enough to say at the end whether the brokers kept
+ * their word. A message is (publisher, number); its queue follows from the number.
+ */
+
+/** Counts saturate here: more copies than that are not told apart. */
+const countMax = 255;
+/**
+ * Two deliveries of one message come over different sockets, and this program may read the later one first. A first, unflagged
+ * delivery is therefore taken as the earlier one if it is read at most so long after a flagged one.
+ */
+const raceMs = 500;
+/** Messages named in the report, of each kind of fault. */
+const namedMax = 10;
+
+/** A count for each number of one publisher. */
+class Counts {
+  #bytes = new Uint8Array(4096);
+
+  get(number) {
+    return this.#bytes[number] ?? 0;
+  }
+
+  add(number) {
+    if (number >= this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(number + 1, this.#bytes.length * 2));
+      larger.set(this.#bytes);
+      this.#bytes = larger;
+    }
+    if (this.#bytes[number] < countMax) this.#bytes[number]++;
+    return this.#bytes[number];
+  }
+
+  toJSON() {
+    return Buffer.from(this.#bytes.buffer).toString('base64');
+  }
+
+  static from(text) {
+    const counts = new Counts();
+    counts.#bytes = new Uint8Array(Buffer.from(text, 'base64'));
+    return counts;
+  }
+}
+
+class PublisherAccount {
+  /** Numbers go from 0 to `next` - 1. */
+  next = 0;
+  sent = new Counts();
+  confirmed = new Counts();
+  unflagged = new Counts();
+  flagged = new Counts();
+}
+
+export class Ledger {
+  constructor(publishers) {
+    this.accounts = Array.from({ length: publishers }, () => new PublisherAccount());
+    this.totals = { sent: 0, sentAgain: 0, confirmed: 0, delivered: 0, flagged: 0, foreign: 0 };
+    /** Faults by kind, with the first few messages of each. */
+    this.faults = { lost: [], duplicates: [], disorder: [], unroutable: [], misplaced: [] };
+    this.faultCounts = { lost: 0, duplicates: 0, disorder: 0, unroutable: 0, misplaced: 0 };
+    /** When a message was first delivered flagged, if no unflagged delivery was known then. */
+    this.flaggedFirst = new Map();
+    /** Last unflagged number of each publisher that a consumer got from a queue. */
+    this.last = new Map();
+  }
+
+  // ---- publishers ----
+
+  /** A new number for that publisher. */
+  issue(publisher) {
+    return this.accounts[publisher].next++;
+  }
+
+  sent(publisher, number) {
+    if (this.accounts[publisher].sent.add(number) > 1) this.totals.sentAgain++;
+    else this.totals.sent++;
+  }
+
+  confirmed(publisher, number) {
+    if (this.accounts[publisher].confirmed.add(number) === 1) this.totals.confirmed++;
+  }
+
+  /** The broker says that the message went to no queue, although its queue was declared. */
+  unroutable(publisher, number) {
+    this.#fault('unroutable', `${publisher}:${number}`);
+  }
+
+  // ---- consumers ----
+
+  /**
+   * @param {{publisher: number, number: number, queue: string, from: string, consumer: number, redelivered: boolean}} delivery
+   *   `queue`: where it was sent to; `from`: where it was received from
+   */
+  delivered({ publisher, number, queue, from, consumer, redelivered }) {
+    const account = this.accounts[publisher];
+    if (account === undefined || !(number < account.next)) {
+      this.totals.foreign++;
+      return;
+    }
+    this.totals.delivered++;
+    if (queue !== from) this.#fault('misplaced', `${publisher}:${number} of ${queue} from ${from}`);
+    if (redelivered) this.#flagged(account, publisher, number);
+    else this.#unflagged(account, publisher, number, queue, consumer);
+  }
+
+  #flagged(account, publisher, number) {
+    this.totals.flagged++;
+    account.flagged.add(number);
+    if (account.unflagged.get(number) === 0) this.flaggedFirst.set(`${publisher}:${number}`, performance.now());
+  }
+
+  #unflagged(account, publisher, number, queue, consumer) {
+    const name = `${publisher}:${number} of ${queue} to consumer ${consumer}`;
+    const copies = account.unflagged.add(number);
+    // A publisher that sends again makes another message of it, which no broker can know.
+    if (account.sent.get(number) > 1) return;
+    const flaggedAt = this.flaggedFirst.get(`${publisher}:${number}`);
+    if (copies > 1 || (flaggedAt !== undefined && performance.now() - flaggedAt > raceMs))
+      this.#fault('duplicates', name);
+    const key = `${consumer} ${queue} ${publisher}`;
+    const last = this.last.get(key) ?? -1;
+    if (number < last) this.#fault('disorder', `${name} after ${last}`);
+    else this.last.set(key, number);
+  }
+
+  #fault(kind, what) {
+    this.faultCounts[kind]++;
+    if (this.faults[kind].length < namedMax) this.faults[kind].push(`${what} at ${new Date().toISOString()}`);
+  }
+
+  // ---- the end ----
+
+  /** Confirmed messages that nobody has received (yet). */
+  get missing() {
+    let missing = 0;
+    for (const account of this.accounts) for (const _ of missingOf(account)) missing++;
+    return missing;
+  }
+
+  /** To be called once nothing more comes: what is missing now is lost. */
+  close() {
+    this.accounts.forEach((account, publisher) => {
+      for (const number of missingOf(account)) this.#fault('lost', `${publisher}:${number}`);
+    });
+  }
+
+  get isFaultless() {
+    return Object.values(this.faultCounts).every((count) => count === 0);
+  }
+
+  toJSON() {
+    const { accounts, totals, faults, faultCounts } = this;
+    return { accounts, totals, faults, faultCounts };
+  }
+
+  /** A ledger as `toJSON` gave it; what consumers received last does not outlive its program. */
+  static from(json) {
+    const ledger = new Ledger(0);
+    Object.assign(ledger, { totals: json.totals, faults: json.faults, faultCounts: json.faultCounts });
+    ledger.accounts = json.accounts.map((saved) => {
+      const account = new PublisherAccount();
+      account.next = saved.next;
+      for (const name of ['sent', 'confirmed', 'unflagged', 'flagged']) account[name] = Counts.from(saved[name]);
+      return account;
+    });
+    return ledger;
+  }
+}
+
+function* missingOf(account) {
+  for (let number = 0; number < account.next; number++)
+    if (account.confirmed.get(number) > 0 && account.unflagged.get(number) + account.flagged.get(number) === 0)
+      yield number;
+}

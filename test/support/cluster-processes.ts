@@ -1,0 +1,142 @@
+/** A cluster of real processes on this machine, with its files in a temporary folder that stays if the test fails. */
+import { randomInt } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ClusterView, fetchCluster, isComplete } from '../../src/cli/api-client.js';
+import { type NodePorts, NodeProcess } from './node-process.js';
+
+const firstPort = 26_000;
+const ports = 2000;
+const pollMs = 50;
+
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+export class ClusterProcesses {
+  readonly folder: string;
+  readonly nodes: readonly NodeProcess[];
+
+  private constructor(folder: string, nodes: readonly NodeProcess[]) {
+    this.folder = folder;
+    this.nodes = nodes;
+  }
+
+  /** Resolves when `count` nodes serve and every group has its replicas. `options`: more for each `understudy serve`. */
+  static async start(count: number, options: readonly string[] = []): Promise<ClusterProcesses> {
+    const folder = await mkdtemp(join(tmpdir(), 'understudy-crash-'));
+    const free = await freePorts(3 * count);
+    const nodes = Array.from({ length: count }, (_, i) => {
+      const own: NodePorts = { amqp: free[i]!, http: free[count + i]!, cluster: free[2 * count + i]! };
+      return new NodeProcess(`n${i + 1}`, folder, own, options);
+    });
+    const cluster = new ClusterProcesses(folder, nodes);
+    try {
+      await Promise.all(nodes.map((node) => node.start()));
+      await cluster.untilComplete();
+    } catch (error) {
+      await cluster.killAll();
+      throw error;
+    }
+    return cluster;
+  }
+
+  get amqpUrls(): string[] {
+    return this.nodes.map((node) => node.amqpUrl);
+  }
+
+  /** Nodes that run and are not frozen. */
+  get awake(): NodeProcess[] {
+    return this.nodes.filter((node) => node.pid !== 0 && !node.isFrozen);
+  }
+
+  node(name: string): NodeProcess {
+    const node = this.nodes.find((candidate) => candidate.name === name);
+    if (node === undefined) throw new Error(`there is no node "${name}"`);
+    return node;
+  }
+
+  /** The primary of a queue, as the awake nodes see it; undefined while none of them can tell. */
+  async leaderOf(queue: string): Promise<NodeProcess | undefined> {
+    for (const node of this.awake) {
+      const url = new URL(`/api/queues/%2F/${encodeURIComponent(queue)}`, node.httpUrl);
+      const headers = { authorization: `Basic ${Buffer.from('guest:guest').toString('base64')}` };
+      try {
+        const response = await fetch(url, { headers, signal: AbortSignal.timeout(1000) });
+        const { leader } = (await response.json()) as { leader?: string };
+        if (response.ok && leader) return this.node(leader);
+      } catch {
+        // It cannot tell now; another may.
+      }
+    }
+    return undefined;
+  }
+
+  /** Waits until another node than `old` is the queue's primary. Returns the milliseconds that it took. */
+  async untilReplaced(queue: string, old: NodeProcess, timeoutMs = 15_000): Promise<number> {
+    const from = performance.now();
+    for (;;) {
+      const leader = await this.leaderOf(queue);
+      if (leader !== undefined && leader !== old) return performance.now() - from;
+      if (performance.now() - from > timeoutMs)
+        throw new Error(`${old.name} is still primary of ${queue} after ${timeoutMs} ms`);
+      await sleep(pollMs);
+    }
+  }
+
+  /** Waits until all nodes run and each says of the present processes that they are ready and every group has its replicas. */
+  async untilComplete(timeoutMs = 30_000): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    for (const node of this.nodes) {
+      for (;;) {
+        const view = await fetchCluster(node.httpUrl, 1000).catch(() => undefined);
+        if (view !== undefined && isComplete(view) && this.isPresent(view)) break;
+        if (performance.now() > deadline)
+          throw new Error(
+            `not complete after ${timeoutMs} ms, says ${node.name} (see ${this.folder}): ${summary(view)}`,
+          );
+        await sleep(pollMs);
+      }
+    }
+  }
+
+  private isPresent(view: ClusterView): boolean {
+    return (
+      view.members.length === this.nodes.length && view.members.every(({ name, pid }) => this.node(name).pid === pid)
+    );
+  }
+
+  async killAll(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.kill()));
+  }
+
+  /** Ends all nodes; the folder goes unless `keep`. */
+  async close(keep: boolean): Promise<void> {
+    await this.killAll();
+    if (!keep) await rm(this.folder, { recursive: true });
+  }
+}
+
+function summary(view: ClusterView | undefined): string {
+  if (view === undefined) return 'no answer';
+  const members = view.members.map(({ name, state, pid }) => `${name} ${state} ${pid}`);
+  const groups = view.groups.filter((group) => group.inSync.length < view.replicas);
+  return JSON.stringify({ members, groups });
+}
+
+/** Ports that nobody listens on, next to each other. */
+async function freePorts(count: number): Promise<number[]> {
+  for (;;) {
+    const first = firstPort + randomInt(Math.floor(ports / count)) * count;
+    const candidates = Array.from({ length: count }, (_, i) => first + i);
+    if ((await Promise.all(candidates.map(isFree))).every(Boolean)) return candidates;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}

@@ -1,0 +1,121 @@
+/** One broker as a real process: `understudy serve` in a session of its own, to be killed, frozen and started again. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const main: string = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+const startMsMax = 20_000;
+
+/** All processes started here and not ended yet: none outlives the test. */
+const running: Set<ChildProcess> = new Set();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+export interface NodePorts {
+  amqp: number;
+  http: number;
+  cluster: number;
+}
+
+export class NodeProcess {
+  readonly name: string;
+  readonly ports: NodePorts;
+  /** Where its log is. */
+  readonly log: string;
+  isFrozen = false;
+  private readonly arguments: readonly string[];
+  private child: ChildProcess | undefined;
+  private ended: Promise<void> = Promise.resolve();
+
+  /** @param folder of the cluster @param options more of `serve`'s */
+  constructor(name: string, folder: string, ports: NodePorts, options: readonly string[]) {
+    this.name = name;
+    this.ports = ports;
+    this.log = join(folder, `${name}.log`);
+    const at = (port: number): string => `127.0.0.1:${port}`;
+    this.arguments = [
+      ...['--node', name, '--data', join(folder, name), '--coordinator', `local:${join(folder, 'coordinator')}`],
+      ...['--amqp', at(ports.amqp), '--http', at(ports.http), '--cluster', at(ports.cluster)],
+      ...options,
+    ];
+    mkdirSync(folder, { recursive: true });
+  }
+
+  /** The process's number; 0 if it does not run. */
+  get pid(): number {
+    return this.child?.pid ?? 0;
+  }
+
+  get amqpUrl(): string {
+    return `amqp://127.0.0.1:${this.ports.amqp}`;
+  }
+
+  get httpUrl(): URL {
+    return new URL(`http://127.0.0.1:${this.ports.http}`);
+  }
+
+  /** Resolves when it has said "ready"; rejects if it ends before, or takes too long. */
+  async start(): Promise<void> {
+    if (this.child !== undefined) throw new Error(`${this.name} runs already`);
+    const log = openSync(this.log, 'a');
+    const child = spawn(process.execPath, [main, 'serve', ...this.arguments], {
+      detached: true,
+      stdio: ['ignore', 'pipe', log],
+    });
+    closeSync(log);
+    this.child = child;
+    running.add(child);
+    this.ended = new Promise((resolve) => {
+      child.once('close', () => {
+        running.delete(child);
+        if (this.child === child) this.child = undefined;
+        resolve();
+      });
+    });
+    await this.untilReady(child);
+  }
+
+  private untilReady(child: ChildProcess): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const late = setTimeout(
+        () => reject(new Error(`${this.name} is not ready after ${startMsMax} ms: ${this.log}`)),
+        startMsMax,
+      );
+      child.stdout!.on('data', (bytes: Buffer) => {
+        if (!bytes.toString().startsWith('ready')) return;
+        clearTimeout(late);
+        resolve();
+      });
+      child.once('close', (code, signal) => {
+        clearTimeout(late);
+        reject(new Error(`${this.name} ended (${signal ?? code}) before it was ready: ${this.log}`));
+      });
+    });
+  }
+
+  /** kill -9, frozen or not; resolves when it is gone. */
+  async kill(): Promise<void> {
+    this.isFrozen = false;
+    this.child?.kill('SIGKILL');
+    await this.ended;
+  }
+
+  /** SIGTERM; resolves when it is gone. */
+  async stop(): Promise<void> {
+    this.child?.kill('SIGTERM');
+    await this.ended;
+  }
+
+  /** SIGSTOP. */
+  freeze(): void {
+    this.isFrozen = this.child?.kill('SIGSTOP') === true;
+  }
+
+  /** SIGCONT. */
+  thaw(): void {
+    this.isFrozen = false;
+    this.child?.kill('SIGCONT');
+  }
+}
