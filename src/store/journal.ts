@@ -33,6 +33,8 @@ export interface JournalOptions {
   tag: StoreTag;
   /** Size at which a segment is full; one bigger frame may exceed it. */
   segmentBytes: number;
+  /** Zeros that a small write brings along for the next ones to overwrite: see SegmentWriter. */
+  zeroBytes: number;
   /** Free bytes of the disk below which the state is 'full'. */
   lowWaterBytes: number;
 }
@@ -93,7 +95,7 @@ export class DiskJournal implements Journal {
     this.logger = options.logger;
     this.chunks = options.chunks;
     this.segments = options.segments;
-    this.writer = new SegmentWriter(options.segments, options.tag, options.segmentBytes, start.end);
+    this.writer = new SegmentWriter(options.segments, options.tag, options.segmentBytes, options.zeroBytes, start.end);
     this.space = new SpaceWatch(options.segments.disk, options.clock, options.lowWaterBytes, () => this.updateState());
     this.markTimer = options.clock.every(markPeriodMs, () => this.markIfIdle());
     for (const [group, meta] of start.metas) this.lane(group).adopt(meta);

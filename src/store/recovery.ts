@@ -15,7 +15,7 @@ import type { JournalStart, Manifest } from './journal.js';
 import { decodeJson } from './lane.js';
 import { quarantine } from './quarantine.js';
 import { Segment, segmentName, segmentNumber } from './segment.js';
-import { scanSegment } from './segment-scan.js';
+import { type ScanEnd, type ScanVisitor, scanSegment } from './segment-scan.js';
 import type { SegmentSet } from './segment-set.js';
 import { Windows } from './windows.js';
 
@@ -82,8 +82,8 @@ export class Recovery {
           offset: tail.end,
           bytes: tail.tornBytes,
         });
-        await file.truncate(tail.end);
       }
+      if (tail.end < size) await file.truncate(tail.end);
       // What a dead process wrote may not be on disk yet, but will be relied on from now on.
       await file.sync();
     } finally {
@@ -100,7 +100,7 @@ export class Recovery {
     let syncedOffset = 0;
     let lastFrameNumber = 0;
     const bad: number[] = [];
-    await scanSegment(file, number, this.tag, size, {
+    const scan = await scanSegment(file, number, this.tag, size, {
       frame: (header) => {
         lastFrameNumber = Math.max(lastFrameNumber, header.number);
         syncedOffset = Math.max(syncedOffset, header.syncedOffset);
@@ -109,8 +109,9 @@ export class Recovery {
         if (bad[bad.length - 1] !== frameStart) bad.push(frameStart);
       },
     });
-    const end = bad.find((offset) => offset >= syncedOffset) ?? size;
-    return { end, tornBytes: size - end, lastFrameNumber };
+    const torn = bad.find((offset) => offset >= syncedOffset);
+    if (torn === undefined) return { end: scan.offset, tornBytes: 0, lastFrameNumber };
+    return { end: torn, tornBytes: Math.max(scan.zerosFrom, torn) - torn, lastFrameNumber };
   }
 
   private async findMetas(): Promise<void> {
@@ -143,7 +144,7 @@ export class Recovery {
   private async readSegment(segment: Segment, windows: Windows): Promise<void> {
     const damaged: { offset: number; bytes: number }[] = [];
     windows.begin(segment);
-    await this.scan(segment, {
+    const { offset: end } = await this.scan(segment, {
       batch: (bytes, view, start, length, fileOffset) => {
         this.report.batches++;
         windows.batch(bytes, view, start, length, fileOffset);
@@ -152,7 +153,7 @@ export class Recovery {
     });
     windows.end();
     const expected = this.manifest?.find(([number]) => number === segment.number)?.[1] ?? 0;
-    if (segment.size < expected) damaged.push({ offset: segment.size, bytes: expected - segment.size });
+    if (end < expected) damaged.push({ offset: end, bytes: expected - end });
     this.report.bytes += segment.size;
     if (damaged.length === 0) return;
     const quarantinedAs = await quarantine(this.segments.disk, segment);
@@ -178,7 +179,7 @@ export class Recovery {
     return this.report.damaged.some((damage) => damage.segment === segment.name);
   }
 
-  private scan(segment: Segment, visitor: Parameters<typeof scanSegment>[4]): Promise<void> {
+  private scan(segment: Segment, visitor: ScanVisitor): Promise<ScanEnd> {
     return this.withFile(segment, (file) => scanSegment(file, segment.number, this.tag, segment.size, visitor));
   }
 

@@ -6,6 +6,7 @@
  */
 import { batchHeaderBytes, batchIsSound, batchMagic } from '../log/batch.js';
 import { BlockReader } from './block-reader.js';
+import { readFully } from './chunk-reader.js';
 import type { DiskFile } from './disk.js';
 import { FrameHeader, frameHeaderBytes, frameMagic, type StoreTag } from './frame.js';
 
@@ -20,17 +21,41 @@ export interface ScanVisitor {
   pause?(): Promise<void>;
 }
 
+const zeroBlockBytes = 64 * 1024;
 const magicBytes: Uint8Array = new Uint8Array(new Uint32Array([frameMagic]).buffer);
 
-/** Scans the first `size` bytes. The event loop runs between blocks. */
-export function scanSegment(
+/** Where a scan ended. */
+export interface ScanEnd {
+  /** The end of the last frame, or of what cannot be read. */
+  offset: number;
+  /** From here on the file has zeros only. */
+  zerosFrom: number;
+}
+
+/** Scans the first `size` bytes. Zeros after the last frame are no damage. The event loop runs between blocks. */
+export async function scanSegment(
   file: DiskFile,
   segment: number,
   tag: StoreTag,
   size: number,
   visitor: ScanVisitor,
-): Promise<void> {
-  return new SegmentScan(file, segment, tag, size, visitor).run();
+): Promise<ScanEnd> {
+  const zerosFrom = await trailingZeros(file, size);
+  const scan = new SegmentScan(file, segment, tag, size, zerosFrom, visitor);
+  return { offset: await scan.run(), zerosFrom };
+}
+
+/** The offset behind the last byte that is not zero. */
+async function trailingZeros(file: DiskFile, size: number): Promise<number> {
+  const block = new Uint8Array(Math.min(size, zeroBlockBytes));
+  for (let end = size; end > 0; ) {
+    const start = Math.max(0, end - zeroBlockBytes);
+    const bytes = block.subarray(0, end - start);
+    await readFully(file, bytes, start);
+    for (let i = bytes.length - 1; i >= 0; i--) if (bytes[i] !== 0) return start + i + 1;
+    end = start;
+  }
+  return 0;
 }
 
 class SegmentScan {
@@ -38,17 +63,19 @@ class SegmentScan {
   private readonly segment: number;
   private readonly tag: StoreTag;
   private readonly size: number;
+  private readonly zerosFrom: number;
   private readonly visitor: ScanVisitor;
   private readonly header = new FrameHeader();
   /** Index in the reader's bytes, and what must be added to get the file offset. */
   private at: number;
   private base: number;
 
-  constructor(file: DiskFile, segment: number, tag: StoreTag, size: number, visitor: ScanVisitor) {
+  constructor(file: DiskFile, segment: number, tag: StoreTag, size: number, zerosFrom: number, visitor: ScanVisitor) {
     this.reader = new BlockReader(file, size, visitor.pause?.bind(visitor));
     this.segment = segment;
     this.tag = tag;
     this.size = size;
+    this.zerosFrom = zerosFrom;
     this.visitor = visitor;
     this.at = this.reader.start;
     this.base = -this.at;
@@ -58,8 +85,8 @@ class SegmentScan {
     return this.base + this.at;
   }
 
-  async run(): Promise<void> {
-    while (this.offset < this.size) {
+  async run(): Promise<number> {
+    while (this.offset < this.zerosFrom) {
       if (!this.has(frameHeaderBytes)) await this.need(frameHeaderBytes);
       const frameStart = this.offset;
       if (this.has(frameHeaderBytes) && this.decodeHeader(this.at)) {
@@ -68,6 +95,7 @@ class SegmentScan {
         await this.readFrame(frameStart, frameStart + this.header.length);
       } else await this.recoverFrom(frameStart);
     }
+    return this.offset;
   }
 
   private decodeHeader(at: number): boolean {
@@ -127,7 +155,7 @@ class SegmentScan {
 
   /** Moves to the next frame header that belongs where it lies, or to the end. */
   private async findFrame(): Promise<void> {
-    while (this.offset < this.size) {
+    while (this.offset < this.zerosFrom) {
       await this.need(frameHeaderBytes);
       const { bytes, end } = this.reader;
       const window = Buffer.from(bytes.buffer, bytes.byteOffset, end);

@@ -34,8 +34,14 @@ describe('compaction', () => {
       harness.group(2).dequeue(other.slice(i, i + 10));
       await harness.settled();
     }
+    const crashed = await Harness.open(disk.copy(), options);
     await harness.compact();
     assert.ok(journalBytes(disk) < 3 * options.segmentBytes, `${journalBytes(disk)} bytes left`);
+    await crashed.compact();
+    assert.ok(
+      crashed.store.diskBytes < 3 * options.segmentBytes,
+      `${crashed.store.diskBytes} bytes left after a crash`,
+    );
     const again = await Harness.open(disk.kill(), options);
     assert.deepEqual(again.report.damaged, []);
     assert.equal(again.group(1).index.size + again.group(2).index.size, 0);

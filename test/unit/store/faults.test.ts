@@ -6,9 +6,13 @@ import { Harness, seeded, turns, until } from './harness.js';
 const segment = 'journal-0000000001.seg';
 
 /** A journal with acknowledged messages, one frame each, and its disk. */
-async function journalOf(count: number, bodyBytes = 60): Promise<{ disk: FaultyDisk; harness: Harness }> {
+async function journalOf(
+  count: number,
+  bodyBytes = 60,
+  zeroBytes = 0,
+): Promise<{ disk: FaultyDisk; harness: Harness }> {
   const disk = new FaultyDisk();
-  const harness = await Harness.open(disk);
+  const harness = await Harness.open(disk, { zeroBytes });
   for (let i = 0; i < count; i++) {
     harness.group(1).enqueue(bodyBytes);
     await harness.settled();
@@ -44,10 +48,37 @@ describe('the torn end', () => {
         crashed.replace(segment, torn);
         const again = await Harness.open(crashed);
         assert.deepEqual(again.report.damaged, [], `cut at ${cut}, then ${rest}`);
-        assert.equal(again.report.tornBytes, torn.length - before);
+        // Zeros at the end tell nothing, so they are not counted.
+        assert.ok(again.report.tornBytes <= torn.length - before);
         await checkAll(again, upTo(4));
         assert.equal(crashed.bytesOf(segment).length, before);
       }
+    }
+  });
+
+  it('may lie in zeros that were written ahead', async () => {
+    const { disk, harness } = await journalOf(4, 60, 5000);
+    assert.ok(disk.bytesOf(segment).length > 5000);
+    const before = harness.store.diskBytes;
+    harness.group(1).enqueue(60);
+    await harness.settled();
+    const whole = disk.bytesOf(segment).slice();
+    for (let cut = before; cut <= whole.length; cut += cut < before + 300 ? 7 : 997) {
+      const torn = whole.slice();
+      torn.fill(0, cut);
+      const crashed = disk.kill();
+      crashed.replace(segment, torn);
+      const again = await Harness.open(crashed, { zeroBytes: 5000 });
+      assert.deepEqual(again.report.damaged, [], `cut at ${cut}`);
+      const kept = again.report.tornBytes === 0 && cut > before;
+      assert.ok(again.report.tornBytes <= cut - before);
+      await checkAll(again, upTo(kept ? 5 : 4));
+      again.group(1).enqueue(60);
+      await again.settled();
+      await again.store.close();
+      const third = await Harness.open(crashed.kill(), { zeroBytes: 5000 });
+      assert.equal(third.report.tornBytes, 0);
+      assert.equal(third.group(1).index.size, kept ? 6 : 5);
     }
   });
 
@@ -67,7 +98,7 @@ describe('the torn end', () => {
   it('may keep any sectors of the last write', async () => {
     const random = seeded(5);
     for (let round = 0; round < 40; round++) {
-      const { disk, harness } = await journalOf(3, 300);
+      const { disk, harness } = await journalOf(3, 300, round % 2 === 0 ? 0 : 8000);
       for (let i = 0; i < 8; i++) harness.group(1).enqueue(300);
       disk.before = (operation) => {
         if (operation === 'sync') throw new DiskFault('EIO', 'power is gone');
@@ -192,7 +223,7 @@ describe('a full disk', () => {
   it('pauses at whatever write it happens, acknowledges nothing, and goes on by itself', async () => {
     for (let room = 0; room < 9_000; room += 151) {
       const disk = new FaultyDisk();
-      const harness = await Harness.open(disk, { segmentBytes: 4096 });
+      const harness = await Harness.open(disk, { segmentBytes: 4096, zeroBytes: room % 2 === 0 ? 0 : 1000 });
       const states: string[] = [];
       harness.store.journal.onState((state) => states.push(state));
       disk.capacity = disk.usedBytes + room;
@@ -209,14 +240,17 @@ describe('a full disk', () => {
       group.enqueue(200);
       harness.clock.advance(5000);
       await turns(20);
-      assert.equal(group.durableTo, acknowledged);
-      const crashed = await Harness.open(disk.copy(), { segmentBytes: 4096 });
-      assert.deepEqual([...crashed.group(1).index.keys()], upTo(acknowledged));
+      if (room % 2 === 0) {
+        assert.equal(group.durableTo, acknowledged);
+        const crashed = await Harness.open(disk.copy(), { segmentBytes: 4096 });
+        assert.deepEqual([...crashed.group(1).index.keys()], upTo(acknowledged));
+      }
       disk.capacity = Number.POSITIVE_INFINITY;
       harness.clock.advance(1000);
       await harness.settled();
       assert.equal(harness.store.journal.state, 'ok');
-      assert.deepEqual(states, ['full', 'ok']);
+      // Without the zeros that a small write brings along some writes fit after all.
+      if (room % 2 === 0) assert.deepEqual(states, ['full', 'ok']);
       assert.equal(group.durableTo, group.next - 1);
     }
   });
@@ -262,10 +296,10 @@ describe('an error of the disk', () => {
   it('ends all acknowledgement, at whatever write, sync or opening it happens', async () => {
     for (let fault = 0; fault < 40; fault++) {
       const disk = new FaultyDisk();
-      const harness = await Harness.open(disk, { segmentBytes: 2048 });
+      const harness = await Harness.open(disk, { segmentBytes: 2048, zeroBytes: fault % 2 === 0 ? 0 : 700 });
       let operations = 0;
       disk.before = (operation, name) => {
-        if (['write', 'sync', 'syncFolder'].includes(operation) && operations++ === fault)
+        if (['write', 'sync', 'syncFolder', 'truncate'].includes(operation) && operations++ === fault)
           throw new DiskFault('EIO', `${operation} ${name}`);
       };
       const group = harness.group(1);

@@ -46,6 +46,7 @@ export class Harness {
       random: seeded(7),
       logger: silentLogger,
       lowWaterBytes: 0,
+      zeroBytes: 0,
       ...options,
     });
     const harness = new Harness(store, clock);

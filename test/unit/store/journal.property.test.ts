@@ -9,7 +9,7 @@ import { FaultyDisk } from './faulty-disk.js';
 import { Harness, seeded, turns } from './harness.js';
 
 const groups = [1, 2, 3];
-const options = { segmentBytes: 6 * 1024, memoryBytes: 512 * 1024 };
+const options = { segmentBytes: 6 * 1024, memoryBytes: 512 * 1024, zeroBytes: 1500 };
 
 type Step =
   | { kind: 'enqueue'; group: number; bytes: number; durable: boolean }
