@@ -70,7 +70,10 @@ export class GroupRecovery {
 
   /** Everything was found. Removes what was consumed, and queues that were never opened; in slices, then calls `done`. */
   finish(done: () => void): void {
-    for (const queue of [...this.state.allQueues()]) if (!queue.isOpened) this.state.dropQueue(queue.incarnation);
+    for (const queue of [...this.state.allQueues()]) {
+      if (!queue.isOpened) this.state.dropQueue(queue.incarnation);
+      else if (!queue.options.durable) this.state.emptyRecovered(queue);
+    }
     const left = [...this.dequeued];
     let from = 0;
     const slice = (): void => {

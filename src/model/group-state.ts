@@ -159,15 +159,6 @@ export class GroupState {
     else this.enqueue(chunk, offset, chunk.view!.getFloat64(offset + 8, true));
   }
 
-  /** Opens a queue without a record; only for queues that are not durable. */
-  openQueue(incarnation: Lsn, options: ReplicaOptions, wiringVersion: Lsn): QueueState {
-    const existing = this.queues.get(incarnation);
-    if (existing !== undefined) return existing;
-    const queue = this.makeQueue(incarnation, options, wiringVersion);
-    for (const observer of this.observers) observer.opened(queue);
-    return queue;
-  }
-
   /**
    * A copy of the record at `offset` of `chunk` (resident), in which an enqueue names only the queues that still have the
    * message: what a backfill sends and a compaction writes. Undefined if nobody needs it any more.
@@ -207,6 +198,11 @@ export class GroupState {
     queue.wiringVersion = view.getFloat64(offset + 24, true);
     queue.options = decodeOpenOptions(chunk.bytes!, view, offset);
     this.keepOpen(queue, chunk, offset, view.getUint32(offset, true));
+  }
+
+  /** A queue that is not durable comes back without the messages that it shared with durable ones. */
+  emptyRecovered(queue: QueueState): void {
+    while (queue.index.size > 0) queue.index.dropFront(dropSlice, this.releaseOne);
   }
 
   // ---- the journal's questions ----
@@ -298,7 +294,7 @@ export class GroupState {
     this.wiringVersion = Math.max(this.wiringVersion, wiringVersion);
     if (this.queues.has(incarnation)) return;
     const queue = this.makeQueue(incarnation, decodeOpenOptions(chunk.bytes!, view, offset), wiringVersion);
-    if (queue.options.durable) this.keepOpen(queue, chunk, offset, view.getUint32(offset, true));
+    this.keepOpen(queue, chunk, offset, view.getUint32(offset, true));
     for (const observer of this.observers) observer.opened(queue);
   }
 

@@ -57,6 +57,8 @@ export class GroupReplica implements JournalOwner {
   primary: Primary | undefined;
   backup: Backup | undefined;
   private voids: [Lsn, Lsn][] = [];
+  /** The end of what the last join cut of its own epoch. */
+  private comesAgain: Lsn = 0;
   private readonly listener: RoleListener;
 
   constructor(
@@ -121,8 +123,8 @@ export class GroupReplica implements JournalOwner {
     };
   }
 
-  isLive(chunk: Chunk, offset: number): boolean {
-    return this.state.isLive(chunk, offset);
+  copyRecord(chunk: Chunk, offset: number): Uint8Array | undefined {
+    return this.state.copyRecord(chunk, offset);
   }
 
   moved(from: Chunk, fromOffset: number, to: Chunk, toOffset: number): boolean {
@@ -179,6 +181,8 @@ export class GroupReplica implements JournalOwner {
     this.primary = new Primary(this, record);
     this.listener.roleChanged(this);
     this.primary.start();
+    // What a restart left us is the wiring now, though nothing may be committed for long.
+    if (this.group === systemGroup) this.context.systemCommitted(this);
   }
 
   private followRecord(value: GroupRecord): void {
@@ -254,7 +258,8 @@ export class GroupReplica implements JournalOwner {
     const voids = [...this.voids];
     for (const [first, last] of [...ranges].reverse()) {
       const before = voids[voids.length - 1];
-      if (before !== undefined && before[1] + 1 === first) voids[voids.length - 1] = [before[0], last];
+      if (before !== undefined && before[0] <= first && before[1] + 1 >= first)
+        voids[voids.length - 1] = [before[0], Math.max(before[1], last)];
       else voids.push([first, last]);
     }
     this.voids = voids;
@@ -268,18 +273,25 @@ export class GroupReplica implements JournalOwner {
    * that follow are of this epoch only:
    * - what our tail has of this epoch is right, as far as it goes; what it has of older ones beyond what we know committed is
    *   void, and comes again as copies if it was committed after all;
-   * - messages that recovery found between base and this epoch's beginning were cut by somebody: they are dropped.
+   * - what lies between base and this epoch's beginning was cut by somebody: it is void, and its messages are dropped;
+   * - what our tail has of this epoch after base comes again. Should the epoch end before it did, our journal has it, and our
+   *   log has not: then the next join makes it void.
+   * What a restarted replica knows of publishers may be from records that never committed: only the primary's numbers count.
    */
   beginJoin(base: Lsn, epochBegin: Lsn, publishers: [number, number][], wiringVersion: number): void {
     this.joining = true;
+    if (this.comesAgain > this.log.end && this.comesAgain <= epochBegin)
+      this.addVoids([[this.log.end + 1, this.comesAgain]]);
     if (this.log.committed >= epochBegin) this.commitTo(base);
     const cut = this.log.truncateAfter(this.log.committed);
     this.addVoids(cut.filter(([first]) => first <= epochBegin));
+    if (base < epochBegin) this.addVoids([[base + 1, epochBegin]]);
+    this.comesAgain = Math.max(this.comesAgain, cut[0]?.[1] ?? 0);
     this.log.resetTo(base);
     this.disk.reset(base);
     this.state.applied = base;
     this.state.wiringVersion = wiringVersion;
-    this.state.publishers.merge(publishers);
+    this.state.publishers.replace(publishers);
     for (const [incarnation] of this.queueList()) this.dropBetween(incarnation, base, epochBegin);
     this.saveMeta(() => {});
   }
@@ -309,14 +321,12 @@ export class GroupReplica implements JournalOwner {
     if (this.group === systemGroup) this.context.systemCommitted(this);
   }
 
-  /** A queue that is not durable has no record: recovery would not bring it back. */
   openCopy(incarnation: number, options: ReplicaOptions): void {
-    if (!options.durable) this.state.openQueue(incarnation, options, this.state.wiringVersion);
-    else this.copy([encodeOpen(incarnation, this.state.wiringVersion, options)], this.log.committed);
+    this.copy([encodeOpen(incarnation, this.state.wiringVersion, options)], this.log.committed);
   }
 
   dropCopy(incarnation: number): void {
-    this.copy([encodeDrop(incarnation, this.state.wiringVersion, true)], this.log.committed);
+    this.copy([encodeDrop(incarnation, this.state.wiringVersion)], this.log.committed);
   }
 
   /** Drops messages that the primary does not have as of `asOf`. Positions descend. */

@@ -88,9 +88,12 @@ export class SystemReplica implements SystemGroup, GroupObserver {
   opened(): void {}
   dropped(): void {}
 
-  /** Batches were applied, or a join is done: the tables are at the replica's commit point. */
+  /**
+   * Batches were applied, a join is done, or we lead: the tables are at the replica's commit point. Not so what a restart left
+   * us: it lacks the declarations that are not durable, until we have joined or were elected.
+   */
   committed(replica: GroupReplica): void {
-    if (!this.loaded || replica.joining || replica.log.committed === this.tables.version) return;
+    if (!this.loaded || replica.joining || replica.mustJoin || replica.log.committed === this.tables.version) return;
     this.tables.applied(replica.log.committed);
     for (const listener of this.versionListeners) listener();
     this.progressed();

@@ -31,8 +31,8 @@ class LedGroup {
     this.append(encodeOpen(queue.position, version, { durable: isDurable(queue) }));
   }
 
-  end(incarnation: Lsn, version: Lsn, durable: boolean): void {
-    if (this.open.delete(incarnation)) this.append(encodeDrop(incarnation, version, durable));
+  end(incarnation: Lsn, version: Lsn): void {
+    if (this.open.delete(incarnation)) this.append(encodeDrop(incarnation, version));
   }
 
   reached(version: Lsn): void {
@@ -88,7 +88,7 @@ export class WiringReconciler {
     else
       for (const { kind, queue } of changes) {
         if (kind === 'appeared') led.appear(queue, version);
-        else led.end(queue.position, version, isDurable(queue));
+        else led.end(queue.position, version);
       }
     led.reached(version);
   }
@@ -99,7 +99,6 @@ export class WiringReconciler {
       wanted.add(queue.position);
       led.appear(queue, version);
     }
-    // Whether a queue was durable is not known any more once it is gone: its drop is written as if it was.
-    for (const incarnation of [...led.open]) if (!wanted.has(incarnation)) led.end(incarnation, version, true);
+    for (const incarnation of [...led.open]) if (!wanted.has(incarnation)) led.end(incarnation, version);
   }
 }

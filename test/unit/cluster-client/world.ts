@@ -196,7 +196,7 @@ export class TestGroup {
 
   drop(incarnation: number): void {
     this.wiringVersion++;
-    const lsn = this.primary!.appendRecord(encodeDrop(incarnation, this.wiringVersion, true));
+    const lsn = this.primary!.appendRecord(encodeDrop(incarnation, this.wiringVersion));
     this.primary!.service.advanceWiring(this.wiringVersion, lsn);
   }
 }

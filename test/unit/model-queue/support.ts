@@ -319,9 +319,9 @@ export class TestPrimary {
     this.run();
   }
 
-  dropQueue(incarnation: Lsn, durable = false): void {
+  dropQueue(incarnation: Lsn): void {
     const version = this.state.wiringVersion + 1;
-    const lsn = this.log.appendBytes(encodeDrop(incarnation, version, durable));
+    const lsn = this.log.appendBytes(encodeDrop(incarnation, version));
     this.service.advanceWiring(version, lsn);
     this.run();
   }
