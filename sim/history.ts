@@ -13,7 +13,7 @@ export interface Send {
   node: string;
   /** When the node took it (routed and published it), -1 if it never did. */
   takenAt: number;
-  /** Queues it was routed to then. */
+  /** Queues it was routed to then; -1 = it is routed later. */
   queueCount: number;
 }
 

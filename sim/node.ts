@@ -1,5 +1,6 @@
 import type { Rules } from '../src/base/rules.js';
 import { Turn } from '../src/base/turn.js';
+import { CoordinatorUnavailableError } from '../src/cluster/coordinator/coordinator.js';
 import { SimClock } from './clock.js';
 import type { SimCoordinator } from './coordinator.js';
 import type { CrashMode } from './disk-file.js';
@@ -103,10 +104,10 @@ export class SimNode {
     });
   }
 
-  /** A disk that fails may keep a broker from starting: then an operator tries again. */
+  /** A disk that fails, or a coordinator, may keep a broker from starting: then an operator tries again. */
   private startFailed(error: unknown, context: Context): void {
     const { loop, trace } = this.world;
-    if (!(error instanceof DiskError)) {
+    if (!(error instanceof DiskError || error instanceof CoordinatorUnavailableError)) {
       this.world.fault(error, `start of ${this.name}`);
       return;
     }

@@ -12,6 +12,7 @@ export class RightQueue extends Checker {
   readonly name = 'right-queue';
 
   override taken(message: Message, send: Send): void {
+    if (send.queueCount < 0) return;
     const expected = message.copies.filter(
       ({ queue }) => queue.publishExcuse === '' && queue.declaredAt >= 0 && queue.declaredAt <= send.at,
     );

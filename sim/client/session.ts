@@ -97,7 +97,8 @@ export class Session implements PublishOwner, DeliverySink {
     this.parts.bodyBytes.fill(0xee);
     this.parts.metaBytes.fill(0xee);
     this.parts.headerBytes.fill(0xee);
-    this.world.history.taken(message, send, route.queueCount);
+    // A node that may have missed wiring takes a message without knowing where it goes.
+    this.world.history.taken(message, send, route.version < 0 ? -1 : route.queueCount);
   }
 
   /** The node reads from publishers again. */
