@@ -1,5 +1,6 @@
 const initialBytes = 4096;
 const entryHeaderBytes = 5;
+const nothing = new Uint8Array(0);
 
 /** Takes frames out of a backlog. */
 export type FrameVisitor = (type: number, bytes: Uint8Array, start: number, end: number) => void;
@@ -9,7 +10,8 @@ export type FrameVisitor = (type: number, bytes: Uint8Array, start: number, end:
  * Its bound is the channel's affair: above it the socket is not read.
  */
 export class Backlog {
-  private bytes: Uint8Array = new Uint8Array(initialBytes);
+  /** Most channels never need any. */
+  private bytes: Uint8Array = nothing;
   private view: DataView = new DataView(this.bytes.buffer);
   private head = 0;
   private tail = 0;
@@ -47,12 +49,12 @@ export class Backlog {
   private reset(): void {
     this.head = 0;
     this.tail = 0;
-    if (this.bytes.length > 16 * initialBytes) this.use(new Uint8Array(initialBytes));
+    if (this.bytes.length > 16 * initialBytes) this.use(nothing);
   }
 
   private makeRoom(needed: number): void {
     const size = this.size;
-    let capacity = this.bytes.length;
+    let capacity = Math.max(initialBytes, this.bytes.length);
     while (capacity < size + needed) capacity *= 2;
     const bytes = new Uint8Array(capacity);
     bytes.set(this.bytes.subarray(this.head, this.tail));

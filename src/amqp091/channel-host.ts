@@ -3,15 +3,16 @@ import type { Logger } from '../base/logger.js';
 import type { Turn } from '../base/turn.js';
 import type { MessageParts } from '../log/record.js';
 import type { Broker, ConnectionId } from '../model/broker.js';
-import type { FrameWriter, ProtocolError } from './codec/index.js';
+import type { FrameWriter } from './codec/index.js';
 import type { ConfirmLedger } from './confirm-ledger.js';
 import type { Counters } from './counters.js';
 import type { Input } from './input.js';
 import type { Limits } from './limits.js';
 import type { Output } from './output.js';
+import type { BodyHolder, PartialBodies } from './partial-bodies.js';
 
 /** What a channel needs of its connection. */
-export interface ChannelHost {
+export interface ChannelHost extends BodyHolder {
   readonly id: ConnectionId;
   readonly vhost: string;
   readonly user: string;
@@ -28,8 +29,8 @@ export interface ChannelHost {
   readonly frames: FrameWriter;
   /** One flyweight for all publishes. */
   readonly parts: MessageParts;
-  /** Bytes of partly received bodies. */
-  partialBytes: number;
+  /** Bodies received in part, of all connections. */
+  readonly partials: PartialBodies;
   /** Frames that have queued on channels wait on: the connection is paused for something that concerns them too. */
   readonly holdsBacklogs: boolean;
   /** This connection has published, so that the gate concerns it. */
@@ -37,14 +38,14 @@ export interface ChannelHost {
   beginsToPublish(): void;
   /** The ledger wants to be flushed when this turn's output leaves. */
   confirmsDue(ledger: ConfirmFlush): void;
+  /** Frames that wait on a channel have grown by `bytes`. */
+  backlogChanged(bytes: number): void;
   /** Passes a frame on that a channel has queued and that belongs to its successor. */
   dispatch(channel: number, type: number, bytes: Uint8Array, start: number, end: number): void;
   /** The channel is gone: its number is free. */
   channelClosed(channel: number): void;
   /** The channel waits for nothing any more. */
   channelIdle(): void;
-  /** Ends the connection with connection.close. */
-  fail(error: ProtocolError): void;
   /** A method was answered by the broker after its connection had ended: what it made must go as well. */
   answeredTooLate(): void;
 }

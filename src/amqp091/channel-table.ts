@@ -78,9 +78,14 @@ export class ChannelTable {
       const text = `channel ${number} is above the negotiated channel_max (${this.channelMax})`;
       throw new ProtocolError(ReplyCode.notAllowed, text, methodId);
     }
+    const { counters, limits } = this.host;
+    if (counters.channelsOpened - counters.channelsClosed >= limits.allChannelsMax) {
+      const text = `all connections have ${limits.allChannelsMax} channels, there may be no more`;
+      throw new ProtocolError(ReplyCode.notAllowed, text, methodId);
+    }
     this.channels[number] = new Channel(this.host, number);
     this.openCount++;
-    this.host.counters.channelsOpened++;
+    counters.channelsOpened++;
     this.host.frames.method(number, new ChannelOpenOk());
     this.host.output.touch();
   }

@@ -160,7 +160,7 @@ export class Channel {
   drain(): void {
     if (this.draining) return;
     this.draining = true;
-    while (!this.backlog.isEmpty && !this.waiting && !this.host.holdsBacklogs) this.backlog.shift(this.handleQueued);
+    while (!this.backlog.isEmpty && !this.waiting && !this.host.holdsBacklogs) this.shiftBacklog();
     this.draining = false;
     if (this.holdsInput && this.backlog.size * 2 < this.host.limits.backlogBytesMax) {
       this.holdsInput = false;
@@ -174,10 +174,19 @@ export class Channel {
   }
 
   private queue(type: number, bytes: Uint8Array, start: number, end: number): void {
-    this.backlog.push(type, bytes, start, end);
-    if (this.holdsInput || this.backlog.size < this.host.limits.backlogBytesMax) return;
+    const { host, backlog } = this;
+    const before = backlog.size;
+    backlog.push(type, bytes, start, end);
+    host.backlogChanged(backlog.size - before);
+    if (this.holdsInput || backlog.size < host.limits.backlogBytesMax) return;
     this.holdsInput = true;
-    this.host.input.pause(Pause.backlog);
+    host.input.pause(Pause.backlog);
+  }
+
+  private shiftBacklog(): void {
+    const before = this.backlog.size;
+    this.backlog.shift(this.handleQueued);
+    this.host.backlogChanged(this.backlog.size - before);
   }
 
   private readonly handleQueued = (type: number, bytes: Uint8Array, start: number, end: number): void => {

@@ -7,6 +7,7 @@ import type { Connection } from './connection.js';
 import type { Counters } from './counters.js';
 import type { Product } from './handshake.js';
 import type { Limits } from './limits.js';
+import type { PartialBodies } from './partial-bodies.js';
 
 /** What all connections of a server share. */
 export interface ConnectionContext {
@@ -17,6 +18,7 @@ export interface ConnectionContext {
   authenticator: Authenticator;
   limits: Limits;
   counters: Counters;
+  partials: PartialBodies;
   product: Product;
 }
 

@@ -44,6 +44,7 @@ import { Pause } from './input-gate.js';
 import type { Limits } from './limits.js';
 import { Opening, type OpeningHost, Step } from './opening.js';
 import { Output, type OutputOwner } from './output.js';
+import type { PartialBodies } from './partial-bodies.js';
 
 const State = { opening: 'opening', running: 'running', closing: 'closing', closed: 'closed' } as const;
 type State = (typeof State)[keyof typeof State];
@@ -61,7 +62,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   readonly output: Output;
   readonly frames: FrameWriter;
   readonly parts: MessageParts = new MessageParts();
-  partialBytes = 0;
+  readonly partials: PartialBodies;
   /** It has published, so that the broker's gate concerns it. */
   publishes = false;
   private readonly socket: Socket;
@@ -75,6 +76,8 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   private ledgersDue: ConfirmFlush[] = [];
   /** connection.close has come while channels still wait for the broker. */
   private closeRequested = false;
+  /** Bytes of frames that wait on all channels. */
+  private backlogBytes = 0;
   private toldBlocked = false;
   /** The broker was told that the connection has ended. */
   private released = false;
@@ -89,6 +92,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.clock = context.clock;
     this.limits = context.limits;
     this.counters = context.counters;
+    this.partials = context.partials;
     this.logger = context.logger.child({ connection: this.name });
     this.connectedAt = context.clock.wall();
     this.input = new Input(socket, context.turn, context.counters, this, this);
@@ -258,6 +262,14 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   confirmsDue(ledger: ConfirmFlush): void {
     this.ledgersDue.push(ledger);
     this.output.touch();
+  }
+
+  backlogChanged(bytes: number): void {
+    const { input, limits } = this;
+    this.backlogBytes += bytes;
+    const held = input.isPausedBy(Pause.backlogs);
+    if (!held && this.backlogBytes >= limits.allBacklogBytesMax) input.pause(Pause.backlogs);
+    else if (held && this.backlogBytes * 2 < limits.allBacklogBytesMax) input.unpause(Pause.backlogs);
   }
 
   dispatch(channel: number, type: number, bytes: Uint8Array, start: number, end: number): void {

@@ -7,6 +7,8 @@ export class Counters {
   authenticationFailures = 0;
   channelsOpened = 0;
   channelsClosed = 0;
+  /** That there are now. */
+  consumers = 0;
   published = 0;
   confirmed = 0;
   returned = 0;

@@ -48,6 +48,7 @@ export class Deliveries implements DeliverySink {
   add(consumer: Consumer): number {
     this.consumers.set(consumer.tag, consumer);
     this.host.output.consumerCount++;
+    this.host.counters.consumers++;
     return this.credit.add(consumer);
   }
 
@@ -67,7 +68,7 @@ export class Deliveries implements DeliverySink {
     if (consumer.ended) return;
     consumer.ended = true;
     this.consumers.delete(consumer.tag);
-    this.host.output.consumerCount--;
+    this.forget();
     this.credit.remove(consumer);
     if (!consumer.subscription) return;
     if (consumer.unacked > 0) this.retired.add(consumer);
@@ -129,7 +130,7 @@ export class Deliveries implements DeliverySink {
     this.closed = true;
     for (const consumer of this.consumers.values()) {
       consumer.ended = true;
-      this.host.output.consumerCount--;
+      this.forget();
       consumer.subscription?.close();
     }
     for (const consumer of this.retired) consumer.subscription?.close();
@@ -137,6 +138,12 @@ export class Deliveries implements DeliverySink {
     this.retired.clear();
     this.host.broker.forgetSink(this);
     this.unacked = new Unacked();
+  }
+
+  /** One consumer less. */
+  private forget(): void {
+    this.host.output.consumerCount--;
+    this.host.counters.consumers--;
   }
 
   private hold(tag: number, position: number, holder: Holder, consumer: Consumer | null): void {

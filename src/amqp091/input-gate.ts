@@ -8,11 +8,12 @@ export const Pause = {
   backlog: 4,
   /** Too many publishes wait for their confirm. */
   confirms: 8,
+  /** The same as `backlog`, for all channels together. */
+  backlogs: 16,
 } as const;
 export type Pause = (typeof Pause)[keyof typeof Pause];
 
 /** Whether a connection's input is processed: several may want it to stop, for different reasons, at once. */
-
 export class InputGate {
   private reasons = 0;
   /** Channels that want it, for the reasons that several can have at once. */
@@ -26,7 +27,7 @@ export class InputGate {
 
   /** True: frames that have queued on channels stay there too. */
   get holdsBacklogs(): boolean {
-    return (this.reasons & ~Pause.backlog) !== 0;
+    return (this.reasons & ~(Pause.backlog | Pause.backlogs)) !== 0;
   }
 
   has(why: Pause): boolean {

@@ -2,6 +2,9 @@
 export interface Limits {
   /** Open connections; more are refused with a closed socket. */
   connectionsMax: number;
+  /** Channels and consumers of all connections. */
+  allChannelsMax: number;
+  allConsumersMax: number;
   /** Connections whose handshake is not finished; one more and the oldest of them is dropped. */
   handshakesMax: number;
   /** From the accepted socket to connection.open, ms. */
@@ -16,8 +19,12 @@ export interface Limits {
   messageBytesMax: number;
   /** Bytes of bodies in several frames that a connection's channels have received in part. */
   partialBytesMax: number;
+  /** The same for all connections together; above it the one that holds the most is closed. */
+  allPartialBytesMax: number;
   /** Bytes of a channel's frames that wait behind a method which waits for the broker; above it the socket is not read. */
   backlogBytesMax: number;
+  /** The same for all channels of a connection. */
+  allBacklogBytesMax: number;
   /** Publishes of a channel that wait for their confirm; above it the socket is not read. */
   unconfirmedMax: number;
   /** Deliveries of a channel that its client holds; no further ones above it. */
@@ -32,6 +39,8 @@ export interface Limits {
 
 export const defaultLimits: Limits = {
   connectionsMax: 65_536,
+  allChannelsMax: 262_144,
+  allConsumersMax: 262_144,
   handshakesMax: 2_048,
   handshakeTimeoutMs: 10_000,
   closeTimeoutMs: 10_000,
@@ -40,7 +49,9 @@ export const defaultLimits: Limits = {
   heartbeatSeconds: 60,
   messageBytesMax: 128 * 1024 * 1024,
   partialBytesMax: 256 * 1024 * 1024,
+  allPartialBytesMax: 512 * 1024 * 1024,
   backlogBytesMax: 256 * 1024,
+  allBacklogBytesMax: 2 * 1024 * 1024,
   unconfirmedMax: 262_144,
   unackedMax: 1_048_576,
   creditWindow: 1_000,
@@ -50,3 +61,16 @@ export const defaultLimits: Limits = {
 
 /** Output above this many times `outputBytesMax` stops deliveries at once, and the reading of a client that does not read. */
 export const outputStallFactor = 4;
+
+/** Files that are no client's socket: segments, links, HTTP. */
+const otherFiles = 512;
+
+/**
+ * What a process that may have `openFiles` files and sockets open can offer: clients must not take those that the journal needs,
+ * nor unfinished handshakes those of clients. Infinity: the defaults.
+ */
+export function limitsForOpenFiles(openFiles: number): Pick<Limits, 'connectionsMax' | 'handshakesMax'> {
+  const forClients = Math.floor(Math.max(openFiles - otherFiles, openFiles / 2));
+  const connectionsMax = Math.min(defaultLimits.connectionsMax, forClients);
+  return { connectionsMax, handshakesMax: Math.min(defaultLimits.handshakesMax, Math.ceil(connectionsMax / 4)) };
+}

@@ -262,15 +262,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
       const wanted = Math.max(needed, this.gathered.length * 2, firstGatherBytes);
       const grown = Math.min(this.header.bodySize, wanted);
       const { host } = this;
-      const partialBytes = host.partialBytes + grown - this.gathered.length;
-      if (partialBytes > host.limits.partialBytesMax) {
-        throw new ProtocolError(
-          ReplyCode.resourceError,
-          `the channels of this connection hold more than ${host.limits.partialBytesMax} bytes of unfinished messages`,
-          MethodId.basicPublish,
-        );
-      }
-      host.partialBytes = partialBytes;
+      host.partials.add(host, grown - this.gathered.length);
       const larger = new Uint8Array(grown);
       larger.set(this.gathered.subarray(0, this.received));
       this.gathered = larger;
@@ -280,7 +272,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
   }
 
   private dropGathered(): void {
-    this.host.partialBytes -= this.gathered.length;
+    this.host.partials.remove(this.host, this.gathered.length);
     this.gathered = nothing;
     this.received = 0;
   }

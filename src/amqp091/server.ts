@@ -20,11 +20,12 @@ import type { ConnectionContext, ConnectionOwner } from './connection-context.js
 import type { ConnectionInfo } from './connection-info.js';
 import { Counters } from './counters.js';
 import { defaultLimits, type Limits } from './limits.js';
+import { PartialBodies } from './partial-bodies.js';
 
 /** Silence after which the system asks whether a client's machine is still there, for clients without heartbeats. */
 const keepAliveMs = 60_000;
 
-export interface Amqp091Options extends Omit<ConnectionContext, 'limits' | 'counters'> {
+export interface Amqp091Options extends Omit<ConnectionContext, 'limits' | 'counters' | 'partials'> {
   /** What is not named has its default. */
   limits?: Partial<Limits>;
   /** This life of the node: makes connection ids unique in the cluster. */
@@ -50,7 +51,8 @@ export class Amqp091Server implements ConnectionOwner {
   private allClosed: () => void = () => {};
 
   constructor(options: Amqp091Options) {
-    this.context = { ...options, limits: { ...defaultLimits, ...options.limits }, counters: this.counters };
+    const limits = { ...defaultLimits, ...options.limits };
+    this.context = { ...options, limits, counters: this.counters, partials: new PartialBodies(limits) };
     this.boot = options.boot;
     this.server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs }, (socket) =>
       this.accept(socket),

@@ -51,6 +51,10 @@ export function consume(channel: Channel, method: BasicConsume): void {
     const text = `reached maximum (${host.limits.consumersMax}) of consumers per channel`;
     throw new RefusedError(Refusal.notAllowed, text);
   }
+  if (host.counters.consumers >= host.limits.allConsumersMax) {
+    const text = `all connections have ${host.limits.allConsumersMax} consumers, there may be no more`;
+    throw new RefusedError(Refusal.notAllowed, text);
+  }
   const consumer = new Consumer(deliveries.credit, {
     tag,
     queue,
