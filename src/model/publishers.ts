@@ -57,6 +57,13 @@ export class Publishers {
     for (const [boot, sequence] of list) this.committed(boot, sequence);
   }
 
+  /** Knows what `list` says and nothing else: a joiner forgets publishes that it had on disk and that never committed. */
+  replace(list: readonly (readonly [boot: number, sequence: number])[]): void {
+    this.byBoot.clear();
+    this.latest = undefined;
+    this.merge(list);
+  }
+
   private forgetOldest(): void {
     let oldest: Publisher | undefined;
     for (const publisher of this.byBoot.values())

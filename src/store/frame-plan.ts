@@ -80,6 +80,11 @@ export class FramePlan {
       noteBatches(segment, range.chunk.bytes!, range.chunk.view!, range.start, range.end);
   }
 
+  /** Are records of the group in it? */
+  holds(group: number): boolean {
+    return this.ranges.some((range) => range.chunk.group === group);
+  }
+
   /** After the write: the chunks know where their bytes lie. `offset` is that of the first part. */
   placed(segment: Segment, offset: number): void {
     let at = offset;

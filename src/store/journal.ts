@@ -76,6 +76,8 @@ export class DiskJournal implements Journal {
   private readonly listeners: ((state: JournalState, reason: string) => void)[] = [];
   private queued = false;
   private writing = false;
+  /** The frame that is being gathered or written: no segment knows of its records before they are written. */
+  private underWay: FramePlan | undefined;
   private noSpace = '';
   private failure = '';
   private closing: Promise<void> | undefined;
@@ -132,7 +134,8 @@ export class DiskJournal implements Journal {
   }
 
   mayHold(group: number, from: Lsn, to: Lsn): boolean {
-    return (this.lanes.get(group)?.ranges.length ?? 0) > 0 || this.segments.holds(group, from, to);
+    if ((this.lanes.get(group)?.ranges.length ?? 0) > 0 || this.underWay?.holds(group) === true) return true;
+    return this.segments.holds(group, from, to);
   }
 
   onState(listener: (state: JournalState, reason: string) => void): void {
@@ -260,6 +263,8 @@ export class DiskJournal implements Journal {
 
   private gather(): FramePlan {
     const plan = new FramePlan();
+    // Before metas are taken: they ask what may be on disk.
+    this.underWay = plan;
     const dirty = this.dirty;
     this.dirty = [];
     for (const lane of dirty) {
@@ -307,6 +312,7 @@ export class DiskJournal implements Journal {
     this.wroteSinceTick = true;
     const synced = await this.writeUntilDone(plan);
     this.writing = false;
+    this.underWay = undefined;
     if (!synced) {
       this.idle?.();
       return;

@@ -59,9 +59,10 @@ export class SetKeeper {
   /** A node that is out of the set, and not known to be dead, may still route with the wiring that it had. */
   strangersMayRoute(): boolean {
     if (this.context.clock.now() >= this.strangersUntil) return false;
-    for (const { value: member } of this.context.map.members.values())
-      if (!this.primary.set.includes(member) && !this.context.isDead(member.boot))
-        return member.state !== MemberState.joining;
+    for (const { value: member } of this.context.map.members.values()) {
+      if (member.state === MemberState.joining || this.primary.set.includes(member)) continue;
+      if (!this.context.isDead(member.boot)) return true;
+    }
     return false;
   }
 

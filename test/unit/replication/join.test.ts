@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { encodeCopyBatch } from '../../../src/log/group-log.js';
+import { epochStart, type Lsn } from '../../../src/log/lsn.js';
+import { batchHeaderBytes } from '../../../src/log/batch.js';
+import { group, queue, TestLog, TestReplica } from './bench.js';
+
+const first = epochStart(1) + 1;
+
+/** The record of a batch as a backfill sends it, known to be there as of `asOf`. */
+function copyOf(batch: Uint8Array, asOf: Lsn): Uint8Array {
+  return encodeCopyBatch(group, [batch.slice(batchHeaderBytes)], asOf);
+}
+
+describe('a joiner', () => {
+  it('does not know publishes that it had on disk and that never committed', async () => {
+    const log = new TestLog(1, 0);
+    const before = await TestReplica.start();
+    before.commit(log.open(), log.enqueue('a', 9, 1));
+    before.receive(log.enqueue('b', 9, 2));
+    const joiner = await before.restart();
+    assert.deepEqual(joiner.replica.state.publishers.list(), [[9, 2]]);
+    joiner.replica.beginJoin(first + 1, epochStart(2), [[9, 1]], queue);
+    assert.deepEqual(joiner.replica.state.publishers.list(), [[9, 1]]);
+    await joiner.close();
+  });
+
+  it('has the same after another restart: dequeues that never committed stay void', async () => {
+    const log = new TestLog(1, 0);
+    const before = await TestReplica.start();
+    const message = log.enqueue.bind(log, 'a');
+    const [open, enqueue] = [log.open(), message()];
+    before.commit(open, enqueue);
+    before.receive(log.dequeue(first + 1));
+    let joiner = await before.restart();
+    assert.deepEqual(joiner.positions, []);
+    // The next primary's log ends before the dequeue, and has nothing of its own yet.
+    joiner.replica.beginJoin(first + 1, epochStart(2), [], queue);
+    const copy = copyOf(enqueue, first + 1);
+    joiner.replica.insertCopies(copy, 0, copy.length);
+    joiner.replica.endJoin(() => {});
+    assert.deepEqual(joiner.positions, [first + 1]);
+    joiner = await joiner.restart();
+    assert.deepEqual(joiner.positions, [first + 1]);
+    await joiner.close();
+  });
+
+  it('has the same after a restart: what was cut for a join that was broken off stays away', async () => {
+    const log = new TestLog(1, 0);
+    let joiner = await TestReplica.start();
+    joiner.commit(log.open());
+    const end = log.log.end;
+    joiner.receive(log.enqueue('a'), log.enqueue('b'));
+    // Both come again, but the primary dies before they do. The next one has the first of them, and went on.
+    joiner.replica.beginJoin(end, epochStart(1), [], queue);
+    const next = new TestLog(2, end + 1);
+    next.enqueue('c');
+    joiner.replica.beginJoin(next.log.end, epochStart(2), [], queue);
+    joiner.replica.endJoin(() => {});
+    assert.deepEqual(joiner.positions, []);
+    joiner = await joiner.restart();
+    assert.deepEqual(joiner.positions, []);
+    await joiner.close();
+  });
+});
