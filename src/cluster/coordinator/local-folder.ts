@@ -29,6 +29,8 @@ const tempAgeMsMax = 60_000;
 /** The map as of one version. Immutable. */
 export interface Snapshot {
   readonly version: number;
+  /** The generation it lies in; '' for the map before any swap. */
+  readonly place: string;
   /** The generation of the next version; its name begins with the version that founded it. */
   readonly generation: string;
   readonly entries: ReadonlyMap<string, Entry>;
@@ -45,6 +47,7 @@ export class LocalFolder {
   private readonly tempPath: string;
   private readonly random: Random;
   private readonly generationVersions: number;
+  private cleaning: Promise<void> = Promise.resolve();
 
   private constructor(path: string, random: Random, generationVersions: number) {
     this.path = path;
@@ -83,10 +86,13 @@ export class LocalFolder {
 
   /** The map before any swap, to read on from. */
   async first(): Promise<Snapshot> {
-    return { version: 0, generation: (await this.needOrigin()).generation, entries: new Map() };
+    return { version: 0, place: '', generation: (await this.needOrigin()).generation, entries: new Map() };
   }
 
-  /** The newest map, durable; `known` itself if there is no newer one. Rejects with CoordinatorUnavailableError. */
+  /**
+   * The newest map; `known` itself if there is no newer one. Whoever made it may have died before it was durable: nobody may
+   * act on it before `sync`. Rejects with CoordinatorUnavailableError.
+   */
   async readNewest(known: Snapshot): Promise<Snapshot> {
     try {
       let newest = known;
@@ -102,28 +108,34 @@ export class LocalFolder {
           ignoreMissing,
         );
         if (text === undefined) continue; // its generation was removed since: newer ones are there
-        // Whoever made it may have died before this: nobody acts on what a power failure could take back.
-        await syncFolder(join(this.mapPath, versions.generation));
-        newest = decode(text, version);
+        newest = decode(text, version, versions.generation);
       }
     } catch (error) {
       throw unavailable(error);
     }
   }
 
+  /** Makes a map that was read durable. Rejects with CoordinatorUnavailableError. */
+  async sync({ place }: Snapshot): Promise<void> {
+    // Its generation is gone only if newer ones were made durable since.
+    if (place !== '') await syncFolder(join(this.mapPath, place)).catch(ignoreMissing).catch(rethrowUnavailable);
+  }
+
   /**
    * Makes `entries` the map that follows `base`; 'taken' if another map does, and nothing was changed. Rejects with a RangeError if it is too
-   * large, with CoordinatorUnavailableError if nothing was changed, with OutcomeUnknownError if that cannot be told.
+   * large, with CoordinatorUnavailableError if nothing was changed, with OutcomeUnknownError if that cannot be told. When it
+   * resolves to the new map, that is durable, and so is `base`.
    */
   async publish(base: Snapshot, entries: ReadonlyMap<string, Entry>): Promise<Snapshot | 'taken'> {
     const version = base.version + 1;
     const founds = version % this.generationVersions === 0;
     const generation = founds ? await this.found(version).catch(rethrowUnavailable) : base.generation;
-    const next: Snapshot = { version, generation, entries };
+    const next: Snapshot = { version, place: base.generation, generation, entries };
     const text = encode(next);
     if (text.length > mapBytesMax) {
       throw new RangeError(`the cluster map would have ${text.length} bytes, allowed are ${mapBytesMax}`);
     }
+    if (isFounder(base)) await this.sync(base); // else it lies in the same folder
     const place = join(this.mapPath, base.generation);
     if (!(await this.create(join(place, String(version)), text))) return 'taken';
     try {
@@ -154,6 +166,11 @@ export class LocalFolder {
     return watch(join(this.mapPath, snapshot.generation), { persistent: false }, changed).on('error', failed);
   }
 
+  /** Nothing is done in the folder any more when this resolves. */
+  async close(): Promise<void> {
+    await this.cleaning;
+  }
+
   private async readOrigin(): Promise<Origin | undefined> {
     const text = await readFile(join(this.path, 'origin'), 'utf8').catch(ignoreMissing);
     return text === undefined ? undefined : (JSON.parse(text) as Origin);
@@ -177,6 +194,7 @@ export class LocalFolder {
   /** A durable file under a name that must not exist; false if it does, or its folder was removed. */
   private async create(path: string, text: string): Promise<boolean> {
     const temp = join(this.tempPath, this.random.hex(16));
+    await this.cleaning;
     try {
       await writeSynced(temp, text);
       await link(temp, path);
@@ -187,7 +205,8 @@ export class LocalFolder {
       if (codeOf(error) === 'EIO') throw new OutcomeUnknownError(messageOf(error));
       throw unavailable(error);
     } finally {
-      await unlink(temp).catch(() => {}); // tidy finds it
+      // Nobody waits for it; what is left, tidy finds.
+      this.cleaning = unlink(temp).catch(() => {});
     }
   }
 
@@ -250,10 +269,15 @@ function encode({ version, generation, entries }: Snapshot): string {
   return JSON.stringify({ version, generation, entries: [...entries.values()] });
 }
 
-function decode(text: string, version: number): Snapshot {
+function decode(text: string, version: number, place: string): Snapshot {
   const map = JSON.parse(text) as { version: number; generation: string; entries: Entry[] };
   if (map.version !== version) throw new Error(`map file ${version} says it is version ${map.version}`);
-  return { ...map, entries: new Map(map.entries.map((entry) => [entry.key, entry])) };
+  return {
+    version,
+    place,
+    generation: map.generation,
+    entries: new Map(map.entries.map((entry) => [entry.key, entry])),
+  };
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -24,7 +24,9 @@ import { Watchers } from './watchers.js';
 const pendingMax = 10_000;
 /** A swap gives up when others were faster so often. */
 const attemptsMax = 1000;
-const backoffMsMax = 4;
+/** Attempts without a pause in between. */
+const patience = 4;
+const pauseMsMax = 4;
 /** Whoever sees a version divisible by this after a swap of its own removes old files. */
 const tidyEvery = 32;
 
@@ -72,7 +74,9 @@ export class LocalCoordinator implements Coordinator {
   /** Makes the folder if it is not there. Rejects if it cannot be used. */
   static async open(options: LocalOptions): Promise<LocalCoordinator> {
     const folder = await LocalFolder.open(options.folder, options.random, options.generationVersions);
-    const coordinator = new LocalCoordinator(folder, await folder.readNewest(await folder.first()), options);
+    const newest = await folder.readNewest(await folder.first());
+    await folder.sync(newest);
+    const coordinator = new LocalCoordinator(folder, newest, options);
     await coordinator.tidy();
     return coordinator;
   }
@@ -111,6 +115,7 @@ export class LocalCoordinator implements Coordinator {
     this.fileWatch?.close();
     await this.committing;
     await this.looking;
+    await this.folder.close();
   }
 
   private checkOpen(): void {
@@ -120,6 +125,7 @@ export class LocalCoordinator implements Coordinator {
   /** The newest map; watchers are told what is new in it. */
   private async refresh(): Promise<Snapshot> {
     const newest = await this.folder.readNewest(this.current);
+    if (newest !== this.current) await this.folder.sync(newest);
     this.adopt(newest);
     return newest;
   }
@@ -147,16 +153,20 @@ export class LocalCoordinator implements Coordinator {
     try {
       for (let attempt = 0; ; attempt++) {
         if (attempt === attemptsMax) throw new CoordinatorUnavailableError('too many others swap at the same time');
-        const base = await this.refresh();
+        const base = await this.folder.readNewest(this.current);
         const entries = new Map(base.entries);
         results = batch.map((swap) => applySwap(entries, swap.changes, base.version + 1));
-        if (!results.some((result, i) => result.ok && batch[i]!.changes.length > 0)) break;
+        if (!results.some((result, i) => result.ok && batch[i]!.changes.length > 0)) {
+          await this.folder.sync(base);
+          this.adopt(base);
+          break;
+        }
         const next = await this.folder.publish(base, entries);
         if (next !== 'taken') {
           this.adopt(next);
           break;
         }
-        await this.pause(attempt);
+        if (attempt >= patience) await this.pause();
       }
       batch.forEach((swap, i) => swap.resolve(results[i]!));
     } catch (error) {
@@ -177,10 +187,10 @@ export class LocalCoordinator implements Coordinator {
     if (again.length > 0) await this.commit(again);
   }
 
-  /** The more often others were faster, the longer, at random, so that nobody starves. */
-  private pause(attempt: number): Promise<void> {
+  /** Others were faster again and again: at random, so that nobody starves. */
+  private pause(): Promise<void> {
     const { clock, random } = this.options;
-    return new Promise((resolve) => clock.after(random.float() * Math.min(2 ** attempt, backoffMsMax), resolve));
+    return new Promise((resolve) => clock.after(random.float() * pauseMsMax, resolve));
   }
 
   private async tidy(): Promise<void> {

@@ -14,10 +14,18 @@ export class Watchers {
     return this.watches.size;
   }
 
+  /** Never throws: what a watcher throws becomes an uncaught error of its own, not a failure of the swap that woke it. */
   tell(changed: readonly Entry[]): void {
     for (const watch of [...this.watches]) {
       const seen = changed.filter((entry) => entry.key.startsWith(watch.prefix));
-      if (seen.length > 0 && this.watches.has(watch)) watch.changed(seen);
+      if (seen.length === 0 || !this.watches.has(watch)) continue;
+      try {
+        watch.changed(seen);
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
     }
   }
 
