@@ -7,6 +7,7 @@
  * Clients are let in only when the node's role is known. Stopping goes the other way.
  */
 import { createServer } from 'node:net';
+import { defaultLimits, type Limits, limitsForOpenFiles } from './amqp091/limits.js';
 import { type Amqp091Server, createAmqp091Server } from './amqp091/server.js';
 import type { Clock } from './base/clock.js';
 import type { Logger } from './base/logger.js';
@@ -17,6 +18,7 @@ import { TcpTransport } from './cluster/link/tcp-transport.js';
 import { type Endpoint, formatEndpoint } from './config/endpoint.js';
 import type { ManagementServer } from './management/server.js';
 import { ProcessClock } from './process/clock.js';
+import { openFilesMax } from './process/open-files.js';
 import { processRandom } from './process/random.js';
 import { StaticAuthenticator } from './security/authenticator.js';
 import { MemoryDisk } from './store/memory-disk.js';
@@ -129,6 +131,7 @@ export class Node {
       clock: this.clock,
       logger,
       authenticator,
+      limits: clientLimits(logger),
       product: { version, clusterName: broker.map.config.id },
       boot: broker.self.boot,
     });
@@ -159,6 +162,20 @@ export class Node {
       await this.folder?.close();
     }
   }
+}
+
+/** Clients must not take the files that the journal needs. */
+function clientLimits(logger: Logger): Partial<Limits> {
+  const openFiles = openFilesMax();
+  const limits = limitsForOpenFiles(openFiles);
+  if (limits.connectionsMax < defaultLimits.connectionsMax) {
+    const { connectionsMax } = limits;
+    logger.info('clients are limited by the files that this process may open (ulimit -n)', {
+      openFiles,
+      connectionsMax,
+    });
+  }
+  return limits;
 }
 
 /** A taken port is found before the broker enters the cluster. */

@@ -28,6 +28,8 @@ const resources: readonly Resource[] = [...clusterRoutes, ...queueRoutes, ...hea
 
 /** Requests that are under way; more are refused. */
 const requestsMax = 1000;
+/** Sockets; more are closed at once, so that they never take what the journal and AMQP clients need. */
+const connectionsMax = 256;
 
 export class ManagementServer {
   private readonly options: ManagementOptions;
@@ -42,6 +44,7 @@ export class ManagementServer {
     this.server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
       void this.serve(request, response);
     });
+    this.server.maxConnections = connectionsMax;
     this.server.on('connection', (socket) => {
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));
