@@ -12,6 +12,8 @@ import { type Arguments, type ArgumentValue, Decimal, Timestamp } from '../broke
 
 /** Tables and arrays within each other, at most. */
 export const argumentDepthMax = 32;
+/** Values of a declaration's arguments: every node keeps them, and compares them with those of the next declaration. */
+export const argumentValuesMax = 1024;
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
@@ -67,9 +69,29 @@ function tableFromJson(json: { [key: string]: Json }): Arguments {
   return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, argumentFromJson(value)]));
 }
 
-/** The JSON of a whole argument table. */
+/**
+ * The JSON of a whole argument table.
+ * @throws RefusedError (precondition-failed) if it has more than `argumentValuesMax` values, or is nested too deep.
+ */
 export function argumentsToJson(table: Arguments): Json {
-  return argumentToJson(table);
+  const json = argumentToJson(table);
+  if (countValues(table) > argumentValuesMax) {
+    throw new RefusedError(Refusal.preconditionFailed, `arguments have more than ${argumentValuesMax} values`);
+  }
+  return json;
+}
+
+/** Values of a table, those of tables and arrays in it included. */
+function countValues(value: ArgumentValue): number {
+  if (!isComposite(value)) return 1;
+  let count = 0;
+  for (const inner of Object.values(value)) count += countValues(inner);
+  return count;
+}
+
+function isComposite(value: ArgumentValue): value is ArgumentValue[] | Arguments {
+  if (typeof value !== 'object' || value === null) return false;
+  return !(value instanceof Timestamp || value instanceof Decimal || value instanceof Uint8Array);
 }
 
 export function argumentsFromJson(json: Json): Arguments {

@@ -87,6 +87,9 @@ test('arguments are bounded in depth and size', () => {
   let deep: ArgumentValue = 1;
   for (let i = 0; i < argumentDepthMax + 1; i++) deep = [deep];
   assert.throws(() => encodeObject(queueObject('q', { arguments: { deep } })), /nested deeper than 32/);
+  const many = (count: number): Arguments => ({ list: Array.from({ length: count }, () => 1) });
+  encodeObject(queueObject('q', { arguments: many(1024) }));
+  assert.throws(() => encodeObject(queueObject('q', { arguments: many(1025) })), /more than 1024 values/);
   const big = 'x'.repeat(objectBytesMax);
   assert.throws(() => encodeObject(queueObject('q', { arguments: { big } })), /262144 are allowed/);
 });
