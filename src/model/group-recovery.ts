@@ -5,6 +5,9 @@
  *
  * Every dequeue is remembered until the end, 16 bytes each, since another copy of its message may still come. A dequeue
  * that is older than the moment at which a copy was known to be there (`asOf`) was never committed: the copy outweighs it.
+ *
+ * So it is with queues: a joiner drops a queue that its primary has not opened yet, and has it again when the primary does. What
+ * was there before the drop is gone, what came after it lives.
  */
 import type { Chunk } from '../log/chunk.js';
 import type { GroupMeta } from '../log/journal.js';
@@ -20,7 +23,9 @@ export class GroupRecovery {
   private readonly dequeued = new Map<Lsn, PositionLog>();
   /** By queue and position: the latest moment at which a copy of the message was known to be there. */
   private readonly copied = new Map<Lsn, Map<Lsn, Lsn>>();
-  private readonly dropped = new Set<Lsn>();
+  /** By queue: the lsn of its last drop; the latest moment at which it was known to be open. */
+  private readonly dropped = new Map<Lsn, Lsn>();
+  private readonly opened = new Map<Lsn, Lsn>();
   private log: PositionLog | undefined;
   private logOf: Lsn = -1;
   private dequeueLsn: Lsn = 0;
@@ -55,12 +60,11 @@ export class GroupRecovery {
         break;
       case RecordKind.open:
         state.wiringVersion = Math.max(state.wiringVersion, view.getFloat64(offset + 24, true));
-        if (!this.dropped.has(view.getFloat64(offset + 16, true))) state.recoverOpen(chunk, offset);
+        this.open(chunk, offset, asOf);
         break;
       case RecordKind.drop:
         state.wiringVersion = Math.max(state.wiringVersion, view.getFloat64(offset + 24, true));
-        this.dropped.add(view.getFloat64(offset + 16, true));
-        state.dropQueue(view.getFloat64(offset + 16, true));
+        this.drop(view.getFloat64(offset + 16, true), lsn);
         break;
       default:
         throw new Error(`unknown kind of record ${bytes[offset + 4]} at ${offset} of chunk ${chunk.id}`);
@@ -101,12 +105,47 @@ export class GroupRecovery {
     slice();
   }
 
+  private isDropped(incarnation: Lsn, asOf: Lsn): boolean {
+    return (this.dropped.get(incarnation) ?? -1) >= asOf;
+  }
+
+  private open(chunk: Chunk, offset: number, asOf: Lsn): void {
+    const incarnation = chunk.view!.getFloat64(offset + 16, true);
+    if (this.isDropped(incarnation, asOf) || (this.opened.get(incarnation) ?? -1) >= asOf) return;
+    this.opened.set(incarnation, asOf);
+    this.state.recoverOpen(chunk, offset);
+  }
+
+  private drop(incarnation: Lsn, lsn: Lsn): void {
+    const { state } = this;
+    if (this.isDropped(incarnation, lsn)) return;
+    this.dropped.set(incarnation, lsn);
+    const queue = state.queue(incarnation);
+    if (queue === undefined) return;
+    const reopened = (this.opened.get(incarnation) ?? -1) > lsn;
+    if (!reopened && !(queue.index.last > lsn) && !this.copied.has(incarnation)) {
+      state.dropQueue(incarnation);
+      return;
+    }
+    if (!reopened) state.forgetOpen(queue);
+    const copies = this.copied.get(incarnation);
+    for (let below = lsn + 1, end = false; !end; ) {
+      const slice = queue.index.positionsDescending(below, finishSlice);
+      end = slice.length < finishSlice;
+      below = slice[slice.length - 1] ?? 0;
+      state.remove(
+        incarnation,
+        slice.filter((position) => (copies?.get(position) ?? position) <= lsn),
+      );
+    }
+  }
+
   private enqueue(chunk: Chunk, offset: number, lsn: Lsn, asOf: Lsn): void {
     const view = chunk.view!;
     const count = view.getUint16(offset + 6, true);
     for (let i = 0, at = offset + enqueueHeaderBytes; i < count; i++, at += 8) {
       const incarnation = view.getFloat64(at, true);
-      if (incarnation === 0 || this.dropped.has(incarnation)) continue;
+      if (incarnation === 0 || this.isDropped(incarnation, asOf)) continue;
       if (asOf > lsn) this.noteCopy(incarnation, lsn, asOf);
       this.state.recoverMessage(this.state.recoveredQueue(incarnation), chunk, offset, lsn);
     }
@@ -115,7 +154,7 @@ export class GroupRecovery {
 
   private dequeue(chunk: Chunk, offset: number): void {
     const incarnation = chunk.view!.getFloat64(offset + 16, true);
-    if (this.dropped.has(incarnation)) return;
+    if (this.isDropped(incarnation, this.dequeueLsn)) return;
     if (this.log === undefined || this.logOf !== incarnation) {
       this.log = this.dequeued.get(incarnation) ?? new PositionLog();
       this.dequeued.set(incarnation, this.log);

@@ -190,14 +190,21 @@ export class GroupState {
     return true;
   }
 
-  /** The `open` of a queue was found. */
+  /** The `open` of a queue was found, or a later copy of it. */
   recoverOpen(chunk: Chunk, offset: number): void {
     const view = chunk.view!;
     const queue = this.recoveredQueue(view.getFloat64(offset + 16, true));
-    if (queue.wiringVersion !== notOpened) return;
+    this.forgetOpen(queue);
     queue.wiringVersion = view.getFloat64(offset + 24, true);
     queue.options = decodeOpenOptions(chunk.bytes!, view, offset);
     this.keepOpen(queue, chunk, offset, view.getUint32(offset, true));
+  }
+
+  /** The queue's `open` is of no account: as if it was not found yet. */
+  forgetOpen(queue: QueueState): void {
+    if (queue.openChunk >= 0) this.chunks.release(this.chunk(queue.openChunk), queue.openLength);
+    queue.openChunk = -1;
+    queue.wiringVersion = notOpened;
   }
 
   /** A queue that is not durable comes back without the messages that it shared with durable ones. */

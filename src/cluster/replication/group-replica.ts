@@ -202,10 +202,13 @@ export class GroupReplica implements JournalOwner {
   private retire(): void {
     this.depose(this.record!.value.epoch);
     this.logger.info('no replica of this group any more', { replicas: this.record!.value.replicas });
-    this.close();
-    this.primary = undefined;
+    this.backup?.close();
     this.backup = undefined;
-    for (const [incarnation] of this.queueList()) this.state.dropQueue(incarnation);
+    // On disk too: should the group come back, what was consumed meanwhile must not, by a later restart.
+    for (const [incarnation] of this.queueList()) this.dropCopy(incarnation);
+    this.joining = true;
+    if (this.journaled) this.saveMeta(() => {});
+    this.close();
     if (this.journaled) this.context.journal.unregister(this);
     this.listener.retired(this);
   }

@@ -353,6 +353,27 @@ describe('GroupRecovery', () => {
     );
   });
 
+  test('a queue that was dropped and opened again has what came after, in whatever order it is found', () => {
+    const records = [open(1, 10), enqueue(2, [10]), drop(5, 10), open(6, 10), enqueue(7, [10]), enqueue(3, [10])];
+    // The last one is a copy that was there as of 8.
+    const asOfs = [1, 2, 5, 6, 7, 8];
+    fc.assert(
+      fc.property(fc.shuffledSubarray([0, 1, 2, 3, 4, 5], { minLength: 6 }), (order) => {
+        const bench = new Bench();
+        const recovery = new GroupRecovery(bench.state);
+        for (const i of order) {
+          const at = bench.write(records[i]!);
+          recovery.record(at.chunk, at.offset, at.chunk.view!.getFloat64(at.offset + 8, true), asOfs[i]);
+        }
+        recovery.finish(() => {});
+        bench.runLater();
+        assert.deepEqual(bench.state.positionsDescending(10, 100, 10), [7, 3]);
+        assert.equal(bench.chunks.live, bench.referencesExpected());
+      }),
+      { numRuns: 720 },
+    );
+  });
+
   test('takes publishers, wiring version and applied lsn from meta data and records', () => {
     const bench = new Bench();
     const recovery = new GroupRecovery(bench.state);

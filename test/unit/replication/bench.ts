@@ -120,6 +120,20 @@ export class TestReplica {
     return this.replica.state.positionsDescending(queue, Number.POSITIVE_INFINITY, 1000);
   }
 
+  /** The record names us no longer. */
+  retire(): void {
+    const primary = { node: 'b', store: 'b', boot: 2 };
+    this.replica.recordChanged({ version: 2, value: { group, epoch: 1, primary, inSync: [primary], replicas: ['b'] } });
+  }
+
+  /** The group comes back to the process that gave it away. */
+  again(): TestReplica {
+    const { context } = this.replica;
+    const state = new GroupState(group, this.store.chunks, (run) => setImmediate(run));
+    const listener = { roleChanged() {}, retired() {} };
+    return new TestReplica(this.disk, this.store, new GroupReplica(group, context, state, undefined, listener));
+  }
+
   /** Everything is on disk; the process ends and another one begins. */
   async restart(): Promise<TestReplica> {
     await this.settled();

@@ -62,4 +62,43 @@ describe('a joiner', () => {
     assert.deepEqual(joiner.positions, []);
     await joiner.close();
   });
+
+  it('that had the group before has nothing of that time, after a restart either', async () => {
+    const log = new TestLog(1, 0);
+    const before = await TestReplica.start();
+    const open = log.open();
+    before.commit(open, log.enqueue('a'));
+    before.retire();
+    // The message is consumed elsewhere, another one comes, then the group comes back here.
+    let joiner = before.again();
+    log.dequeue(first + 1);
+    const enqueue = log.enqueue('b');
+    const base = log.log.end;
+    joiner.replica.beginJoin(base, epochStart(1), [], queue);
+    joiner.replica.openCopy(queue, { durable: true });
+    const copy = copyOf(enqueue, base);
+    joiner.replica.insertCopies(copy, 0, copy.length);
+    joiner.replica.endJoin(() => {});
+    assert.deepEqual(joiner.positions, [base]);
+    joiner = await joiner.restart();
+    assert.deepEqual(joiner.positions, [base]);
+    await joiner.close();
+  });
+
+  it('has a queue that it dropped because its primary had not opened it yet', async () => {
+    const log = new TestLog(1, 0);
+    let joiner = await TestReplica.start();
+    joiner.commit(log.open(), log.enqueue('a'));
+    // Both were never committed; the queue is declared all the same, and the next primary opens it.
+    joiner.replica.beginJoin(0, epochStart(2), [], queue);
+    joiner.replica.dropCopy(queue);
+    const next = new TestLog(2, 0);
+    joiner.commit(next.open(), next.enqueue('b'));
+    joiner.replica.endJoin(() => {});
+    const positions = [epochStart(2) + 2];
+    assert.deepEqual(joiner.positions, positions);
+    joiner = await joiner.restart();
+    assert.deepEqual(joiner.positions, positions);
+    await joiner.close();
+  });
 });
