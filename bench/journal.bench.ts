@@ -71,7 +71,11 @@ class BenchGroup implements JournalOwner, RecoveryVisitor {
       applied: this.durableTo,
     };
   }
-  isLive(chunk: Chunk, offset: number): boolean {
+  copyRecord(chunk: Chunk, offset: number): Uint8Array | undefined {
+    if (!this.isLive(chunk, offset)) return undefined;
+    return chunk.bytes!.slice(offset, offset + chunk.view!.getUint32(offset, true));
+  }
+  private isLive(chunk: Chunk, offset: number): boolean {
     const lsn = chunk.view!.getFloat64(offset + 8, true);
     return this.chunkIds[lsn] === chunk.id + 1 && this.offsets[lsn] === offset;
   }

@@ -29,8 +29,11 @@ export interface JournalOwner {
   durable(lsn: Lsn): void;
   /** The meta data as of now, for a checkpoint; committed facts only. */
   meta(): GroupMeta;
-  /** Is the record at `offset` of `chunk` (an enqueue or an open) still needed? */
-  isLive(chunk: Chunk, offset: number): boolean;
+  /**
+   * The record at `offset` of `chunk` (an enqueue or an open) as it is to be written again, of the same length; undefined if
+   * nobody needs it. An enqueue names only those queues that still have it: a copy outweighs older dequeues (RecoveryVisitor).
+   */
+  copyRecord(chunk: Chunk, offset: number): Uint8Array | undefined;
   /**
    * The record was copied and the copy is on disk: refer to the copy from now on (retain it there, then release it here).
    * Both chunks' bytes are resident. False if the record was consumed meanwhile; then the copy is dead, and the journal

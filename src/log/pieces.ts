@@ -8,8 +8,8 @@ const noData: Uint32Array = new Uint32Array(0);
 export class Pieces {
   /** Number of pieces. */
   count = 0;
-  /** Bytes of pieces that were forgotten. */
-  droppedBytes = 0;
+  /** Bytes of pieces that were forgotten because compaction left nothing in them that is needed. */
+  compactedBytes = 0;
   private data: Uint32Array = noData;
 
   /** Offset in the chunk. */
@@ -46,18 +46,20 @@ export class Pieces {
     this.count++;
   }
 
-  /** Forgets all pieces that lie in `segment`. */
-  dropSegment(segment: number): void {
+  /** Forgets all pieces that lie in `segment`, and returns their bytes. */
+  dropSegment(segment: number): number {
     let kept = 0;
+    let dropped = 0;
     for (let i = 0; i < this.count; i++) {
       if (this.segment(i) === segment) {
-        this.droppedBytes += this.length(i);
+        dropped += this.length(i);
         continue;
       }
       if (kept !== i) this.data.copyWithin(kept * fields, i * fields, (i + 1) * fields);
       kept++;
     }
     this.count = kept;
+    return dropped;
   }
 
   /** Bytes that lie in `segment`. */

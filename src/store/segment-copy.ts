@@ -8,7 +8,7 @@
  * record's lsn, and cancelling records are kept as long as any copy is.
  */
 import type { Clock } from '../base/clock.js';
-import { BatchKind, batchHeaderBytes } from '../log/batch.js';
+import { BatchFlag, BatchKind, batchHeaderBytes } from '../log/batch.js';
 import type { Chunk } from '../log/chunk.js';
 import type { ChunkStore } from '../log/chunk-store.js';
 import type { JournalOwner } from '../log/journal.js';
@@ -41,6 +41,12 @@ class Moves {
   readonly from: number[] = [];
   readonly to: Chunk[] = [];
   readonly toOffset: number[] = [];
+
+  add(from: number, target: CopyTarget, record: Uint8Array): void {
+    this.from.push(from);
+    this.toOffset.push(target.add(record, 0, record.length));
+    this.to.push(target.lastChunk);
+  }
 }
 
 export class SegmentCopy {
@@ -72,31 +78,66 @@ export class SegmentCopy {
   // ---- live records ----
 
   private async emptyChunk(chunk: Chunk): Promise<boolean> {
-    const { chunks, clock } = this.options;
+    const { chunks, ownerOf, unlessStopped } = this.options;
     const segment = this.segment;
     if (!segment.chunks.has(chunk)) return true;
-    const owner = this.options.ownerOf(chunk.group);
-    if (owner === undefined) return false;
-    if (chunk.pins > 0) owner.closeChunk(chunk);
+    const owner = ownerOf(chunk.group);
+    if (chunk.pins > 0) owner?.closeChunk(chunk);
     if (!segment.chunks.has(chunk)) return true;
     if (chunk.pins > 0) return false;
-    await this.options.unlessStopped(this.loadAndPin(chunk));
+    await unlessStopped(this.loadAndPin(chunk));
     try {
-      const began = clock.now();
-      const target = this.target(chunk.group);
-      const moves = this.copyLive(chunk, owner, target);
-      await this.rest(clock.now() - began);
-      await this.options.unlessStopped(target.flush());
-      for (let i = 0; i < moves.from.length; i++) owner.moved(chunk, moves.from[i]!, moves.to[i]!, moves.toOffset[i]!);
-      target.settle();
-      if (chunk.live > 0 && chunk.pieces.bytesIn(segment.number) === chunk.pieces.totalBytes)
-        throw new Error(`chunk ${chunk.id} of ${segment.name} has ${chunk.live} entries that were not found in it`);
-      segment.chunks.delete(chunk);
-      chunk.pieces.dropSegment(segment.number);
+      if (owner === undefined) return this.unspill(chunk);
+      await this.copyChunk(chunk, owner);
+      return true;
     } finally {
       chunks.unpin(chunk);
     }
+  }
+
+  private async copyChunk(chunk: Chunk, owner: JournalOwner): Promise<void> {
+    const { clock, unlessStopped } = this.options;
+    const { segment } = this;
+    const began = clock.now();
+    const target = this.target(chunk.group);
+    const moves = this.copyLive(chunk, owner, target);
+    for (const record of moves.from) this.copiedBytes += chunk.view!.getUint32(record, true);
+    await this.rest(clock.now() - began);
+    await unlessStopped(target.flush());
+    for (let i = 0; i < moves.from.length; i++) owner.moved(chunk, moves.from[i]!, moves.to[i]!, moves.toOffset[i]!);
+    target.settle();
+    if (chunk.live > 0 && chunk.pieces.bytesIn(segment.number) === chunk.pieces.totalBytes)
+      throw new Error(`chunk ${chunk.id} of ${segment.name} has ${chunk.live} entries that were not found in it`);
+    segment.chunks.delete(chunk);
+    chunk.pieces.compactedBytes += chunk.pieces.dropSegment(segment.number);
+  }
+
+  /**
+   * A chunk of a group that is not journaled was only spilled here. It is in memory now: its place here is given up, and it
+   * is spilled again, elsewhere, when memory is short. False if it is of a journaled group that nobody has registered yet.
+   */
+  private unspill(chunk: Chunk): boolean {
+    const { segment } = this;
+    for (const [batch] of this.batchesHere(chunk))
+      if ((chunk.bytes![batch + 15]! & BatchFlag.durable) !== 0) return false;
+    segment.chunks.delete(chunk);
+    chunk.writtenBytes -= chunk.pieces.dropSegment(segment.number);
     return true;
+  }
+
+  /** Start and end of the batches of the chunk, which is resident, that lie in the segment. */
+  private *batchesHere(chunk: Chunk): Generator<[start: number, end: number]> {
+    const { pieces } = chunk;
+    const view = chunk.view!;
+    for (let i = 0; i < pieces.count; i++) {
+      if (pieces.segment(i) !== this.segment.number) continue;
+      const end = pieces.start(i) + pieces.length(i);
+      for (let batch = pieces.start(i); batch < end; ) {
+        const batchEnd = batch + view.getUint32(batch + 4, true);
+        yield [batch, batchEnd];
+        batch = batchEnd;
+      }
+    }
   }
 
   private loadAndPin(chunk: Chunk): Promise<void> {
@@ -113,27 +154,15 @@ export class SegmentCopy {
 
   private copyLive(chunk: Chunk, owner: JournalOwner, target: CopyTarget): Moves {
     const moves = new Moves();
-    const { pieces } = chunk;
     const bytes = chunk.bytes!;
     const view = chunk.view!;
     target.begin(owner.meta().applied);
-    for (let i = 0; i < pieces.count; i++) {
-      if (pieces.segment(i) !== this.segment.number) continue;
-      const end = pieces.start(i) + pieces.length(i);
-      for (let batch = pieces.start(i); batch < end; ) {
-        const batchEnd = batch + view.getUint32(batch + 4, true);
-        for (let at = batch + batchHeaderBytes; at < batchEnd; ) {
-          const length = view.getUint32(at, true);
-          const kind = bytes[at + 4]!;
-          if ((kind === RecordKind.enqueue || kind === RecordKind.open) && owner.isLive(chunk, at)) {
-            moves.from.push(at);
-            moves.toOffset.push(target.add(bytes, at, length));
-            moves.to.push(target.lastChunk);
-            this.copiedBytes += length;
-          }
-          at += length;
-        }
-        batch = batchEnd;
+    for (const [batch, end] of this.batchesHere(chunk)) {
+      for (let at = batch + batchHeaderBytes; at < end; at += view.getUint32(at, true)) {
+        const kind = bytes[at + 4]!;
+        if (kind !== RecordKind.enqueue && kind !== RecordKind.open) continue;
+        const record = owner.copyRecord(chunk, at);
+        if (record !== undefined) moves.add(at, target, record);
       }
     }
     return moves;

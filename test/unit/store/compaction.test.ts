@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FaultyDisk } from './faulty-disk.js';
-import { Harness } from './harness.js';
+import { Harness, turns } from './harness.js';
+import { TestGroup } from './test-group.js';
 
 const options = { segmentBytes: 64 * 1024 };
 
@@ -140,6 +141,31 @@ describe('compaction', () => {
     alone.store.journal.unregister(alone.group(5));
     const third = await Harness.open(second.kill(), options);
     assert.equal(third.group(5).metaRead?.record, 'kept');
+  });
+
+  it('moves what was only spilled, for a group that is not journaled too', async () => {
+    const disk = new FaultyDisk();
+    const harness = await Harness.open(disk, { ...options, memoryBytes: 256 * 1024 });
+    const local = new TestGroup(9);
+    local.useUnregistered(harness.store);
+    const durable = await fill(harness, 1, 200);
+    const transient: number[] = [];
+    for (let i = 0; i < 1000; i++) transient.push(local.enqueue(1000, false));
+    await turns(50);
+    assert.ok(harness.store.chunks.residentBytes <= 512 * 1024, `${harness.store.chunks.residentBytes} bytes resident`);
+    const more = await fill(harness, 1, 300);
+    harness.group(1).dequeue(durable);
+    harness.group(1).dequeue(more);
+    await harness.settled();
+    await harness.compact(30);
+    for (const position of transient) await local.check(position);
+    assert.ok(!disk.fileNames().includes('journal-0000000001.seg'));
+    for (const position of transient) local.forget(position);
+    await harness.compact(10);
+    assert.ok(journalBytes(disk) < 3 * options.segmentBytes, `${journalBytes(disk)} bytes`);
+    const again = await Harness.open(disk.kill(), options);
+    assert.deepEqual(again.report.damaged, []);
+    assert.equal(again.visitor.groups.has(9), false);
   });
 
   it('stops at once when the store is closed', async () => {

@@ -29,6 +29,8 @@ export class Harness {
   readonly store: Store;
   readonly visitor: TestVisitor;
   report!: RecoveryReport;
+  /** The disk is dead: nothing that is under way will end. */
+  abandoned = false;
 
   private constructor(store: Store, clock: ManualClock) {
     this.store = store;
@@ -77,7 +79,7 @@ export class Harness {
       void round.then(() => {
         done = true;
       });
-      while (!done) {
+      while (!done && !this.abandoned) {
         this.clock.advance(20);
         await turns(1);
       }

@@ -107,6 +107,7 @@ class World {
 
   async crash(survives: () => boolean): Promise<void> {
     const acknowledged = new Map(groups.map((number) => [number, this.harness.group(number).durableTo]));
+    this.harness.abandoned = true;
     this.disk = this.disk.crash(survives);
     await this.open();
     for (const number of groups) {

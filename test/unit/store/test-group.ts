@@ -61,6 +61,11 @@ export class TestGroup implements JournalOwner {
     store.journal.register(this);
   }
 
+  /** Writes without a journal: for messages that are not durable. */
+  useUnregistered(store: Store): void {
+    this.store = store;
+  }
+
   durable(lsn: Lsn): void {
     this.durableTo = lsn;
     while (this.waiting.length > 0 && this.waiting[0]!.lsn <= lsn) {
@@ -75,7 +80,12 @@ export class TestGroup implements JournalOwner {
     return { ...emptyMeta, record: this.record, voids: this.voids, applied: this.applied };
   }
 
-  isLive(chunk: Chunk, offset: number): boolean {
+  copyRecord(chunk: Chunk, offset: number): Uint8Array | undefined {
+    if (!this.isLive(chunk, offset)) return undefined;
+    return chunk.bytes!.slice(offset, offset + chunk.view!.getUint32(offset, true));
+  }
+
+  private isLive(chunk: Chunk, offset: number): boolean {
     const place = this.index.get(chunk.view!.getFloat64(offset + 8, true));
     return place !== undefined && place.chunk === chunk && place.offset === offset;
   }
