@@ -149,10 +149,12 @@ export class BrokerNode {
     this.coordinator = ports.cluster?.coordinator ?? (await this.soloCoordinator());
     await this.register();
     this.map = new ClusterMap({ coordinator: this.coordinator, clock, turn, logger, rules: this.rules });
-    await this.connect();
+    this.connect();
     await this.map.open();
     this.compose();
     this.replication.start(this.links);
+    // Not before everybody is there whom links concern.
+    await this.listen();
     const system = this.replication.replica(systemGroup);
     await this.system.attach(system);
     await this.untilReady(system);
@@ -240,7 +242,7 @@ export class BrokerNode {
     if (cluster === '') await store.identity.setCluster(config.id);
   }
 
-  private async connect(): Promise<void> {
+  private connect(): void {
     const { ports, options, member } = this;
     const { clock, turn, logger, cluster } = ports;
     if (cluster === undefined) {
@@ -268,8 +270,12 @@ export class BrokerNode {
       groupChanged: () => {},
       memberChanged: () => links.setMembers([...this.map.members.values()].map((known) => known.value)),
     });
-    const bound = await links.listen(options.address);
-    if (bound !== address) await this.changeMember((known) => ({ ...known, address: bound }));
+  }
+
+  /** Takes calls of other nodes, and tells them where. */
+  private async listen(): Promise<void> {
+    const address = await this.links?.listen(this.options.address);
+    if (address !== undefined) await this.changeMember((member) => ({ ...member, address }));
   }
 
   private async changeMember(change: (member: Member) => Member): Promise<void> {

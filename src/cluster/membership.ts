@@ -7,7 +7,15 @@ import type { Logger } from '../base/logger.js';
 import type { Random } from '../base/random.js';
 import type { Transport } from './byte-stream.js';
 import type { Change, Coordinator, Entry } from './coordinator/coordinator.js';
-import { type ClusterConfig, type GroupRecord, MapKey, type Member, MemberState, parseEntry, systemGroup } from './map.js';
+import {
+  type ClusterConfig,
+  type GroupRecord,
+  MapKey,
+  type Member,
+  MemberState,
+  parseEntry,
+  systemGroup,
+} from './map.js';
 
 export interface NodeDescription {
   node: string;
@@ -117,7 +125,8 @@ export class Membership {
     const old = known === undefined ? undefined : parseEntry<Member>(known).value;
     if (old !== undefined && old.store !== description.store) await this.refuseIfAlive(old, description);
     const ordinal = old?.ordinal ?? (await this.draw(ordinalsKey, 0));
-    const member: Member = { ...description, boot, ordinal, state: MemberState.joining };
+    // Without its address until it listens there: a refused call would be taken for its death.
+    const member: Member = { ...description, address: '', boot, ordinal, state: MemberState.joining };
     return this.change(key, (entry) => {
       if (entry !== undefined && parseEntry<Member>(entry).value.boot > boot)
         throw new MembershipError(`another process has started as node ${description.node} at the same time`);
@@ -137,17 +146,12 @@ export class Membership {
   }
 
   /** Reads, decides and swaps one key until it succeeds. */
-  private async change<T>(
-    key: string,
-    decide: (entry: Entry | undefined) => { value: string; result: T },
-  ): Promise<T> {
+  private async change<T>(key: string, decide: (entry: Entry | undefined) => { value: string; result: T }): Promise<T> {
     for (;;) {
       const entries = await this.retry(() => this.coordinator.read(key));
       const entry = entries.find((candidate) => candidate.key === key);
       const { value, result } = decide(entry);
-      const swapped = await this.coordinator
-        .swap([{ key, expect: entry?.version ?? 0, value }])
-        .catch(() => undefined);
+      const swapped = await this.coordinator.swap([{ key, expect: entry?.version ?? 0, value }]).catch(() => undefined);
       if (swapped?.ok === true) return result;
       await this.pause();
     }

@@ -209,6 +209,7 @@ export class HeartbeatLiveness implements Liveness {
         node: known.node,
         boot: known.boot,
       });
+      for (const listener of [...this.listeners]) listener.back(known.node, known.boot);
     }
     this.askPromise(known);
   }

@@ -21,6 +21,8 @@ export interface LivenessListener {
   gone(node: string, boot: number, reason: GoneReason): void;
   /** That boot's promise to us ran out: tenures that cover it hold no more, and its link is closed. */
   lapsed(node: string, boot: number): void;
+  /** That boot was reported dead and is alive: refused calls are not proof. */
+  back(node: string, boot: number): void;
 }
 
 /** The right to replace one boot, held over a compare-and-set. While it is held, that boot is promised nothing. */

@@ -156,7 +156,8 @@ export class GroupReplica implements JournalOwner {
       else this.lead(record);
     } else if (value.replicas.includes(self.node) || value.inSync.some((member) => sameReplica(member, self))) {
       this.followRecord(value);
-    } else {
+    } else if (this.group !== systemGroup) {
+      // The system group's record will name every node.
       this.retire();
     }
   }

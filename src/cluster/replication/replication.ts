@@ -57,6 +57,7 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
         this.considerElections();
       },
       lapsed: () => {},
+      back: (node, boot) => this.bootIsBack(node, boot),
     });
     this.timer = clock.every(tickMs, () => this.tick());
   }
@@ -143,9 +144,18 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
     return this.dead.has(boot);
   }
 
-  /** Boots are unique and never come back. */
+  /** Boots are unique: once over, over for good. */
   private bootDied(node: string, boot: number): void {
     this.dead.add(boot);
+    this.ownerChanged(node);
+  }
+
+  private bootIsBack(node: string, boot: number): void {
+    this.dead.delete(boot);
+    this.ownerChanged(node);
+  }
+
+  private ownerChanged(node: string): void {
     const member = this.context.map.members.get(node)?.value;
     if (member !== undefined) this.changed(localGroup + member.ordinal);
   }

@@ -147,3 +147,10 @@ test('a short lease: while all is well nobody is taken out of a set', async () =
   await Promise.all(nodes.map((node) => node.stop()));
   assert.deepEqual(shrunk, []);
 });
+
+test('nobody is taken for dead while nodes start at once', async () => {
+  const { nodes } = await cluster(4);
+  for (const node of nodes)
+    for (const other of nodes) assert.equal(node.replication.isDead(other.self.boot), false, other.options.node);
+  await Promise.all(nodes.map((node) => node.stop()));
+});

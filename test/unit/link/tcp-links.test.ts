@@ -37,7 +37,7 @@ for (const [own, other] of [
     const { node, child, end } = await linked(own, other);
     try {
       const gone = new Promise<string>((resolve) => {
-        node.liveness.observe({ gone: (_node, _boot, reason) => resolve(reason), lapsed: () => {} });
+        node.liveness.observe({ gone: (_node, _boot, reason) => resolve(reason), lapsed() {}, back() {} });
       });
       const began = performance.now();
       child.kill('SIGKILL');

@@ -69,6 +69,7 @@ export class TestNode {
       this.liveness.observe({
         gone: (node, boot, reason) => this.events.push(`gone ${node}#${boot} ${reason}`),
         lapsed: (node, boot) => this.events.push(`lapsed ${node}#${boot}`),
+        back: (node, boot) => this.events.push(`back ${node}#${boot}`),
       });
     }
     this.links.observe({
