@@ -18,6 +18,7 @@ import type { GroupMeta, Journal, JournalOwner, JournalState } from '../log/jour
 import type { Lsn } from '../log/lsn.js';
 import type { StoreTag } from './frame.js';
 import { FramePlan } from './frame-plan.js';
+import { JournalHealth, type StateListener } from './journal-health.js';
 import { encodeJson, Lane, Range } from './lane.js';
 import type { SegmentSet } from './segment-set.js';
 import { isNoSpace, type JournalEnd, SegmentWriter } from './segment-writer.js';
@@ -60,26 +61,21 @@ const spillBytesMax = 4 * 1024 * 1024;
 
 export class DiskJournal implements Journal {
   pendingBytes = 0;
-  state: JournalState = 'ok';
-  reason = '';
   readonly segments: SegmentSet;
   readonly writer: SegmentWriter;
   private readonly clock: Clock;
   private readonly turn: Turn;
-  private readonly logger: Logger;
   private readonly chunks: ChunkStore;
+  private readonly health: JournalHealth;
   private readonly space: SpaceWatch;
   private readonly lanes = new Map<number, Lane>();
   private dirty: Lane[] = [];
   private spills: Range[] = [];
   private spillHead = 0;
-  private readonly listeners: ((state: JournalState, reason: string) => void)[] = [];
   private queued = false;
   private writing = false;
   /** The frame that is being gathered or written: no segment knows of its records before they are written. */
   private underWay: FramePlan | undefined;
-  private noSpace = '';
-  private failure = '';
   private closing: Promise<void> | undefined;
   /** Nothing came for a while: tell what is synced, so that damage at rest is known as such. */
   private markWanted = false;
@@ -94,11 +90,13 @@ export class DiskJournal implements Journal {
   constructor(options: JournalOptions, start: JournalStart) {
     this.clock = options.clock;
     this.turn = options.turn;
-    this.logger = options.logger;
+    this.health = new JournalHealth(options.logger);
     this.chunks = options.chunks;
     this.segments = options.segments;
     this.writer = new SegmentWriter(options.segments, options.tag, options.segmentBytes, options.zeroBytes, start.end);
-    this.space = new SpaceWatch(options.segments.disk, options.clock, options.lowWaterBytes, () => this.updateState());
+    this.space = new SpaceWatch(options.segments.disk, options.clock, options.lowWaterBytes, (low, freeBytes) =>
+      this.health.setLow(low ? freeBytes : -1),
+    );
     this.markTimer = options.clock.every(markPeriodMs, () => this.markIfIdle());
     for (const [group, meta] of start.metas) this.lane(group).adopt(meta);
   }
@@ -138,8 +136,17 @@ export class DiskJournal implements Journal {
     return this.segments.holds(group, from, to);
   }
 
-  onState(listener: (state: JournalState, reason: string) => void): void {
-    this.listeners.push(listener);
+  get state(): JournalState {
+    return this.health.state;
+  }
+
+  /** Why the state is what it is; '' if it is 'ok'. */
+  get reason(): string {
+    return this.health.reason;
+  }
+
+  onState(listener: StateListener): void {
+    this.health.listen(listener);
   }
 
   /** Writes what was appended, unless the disk takes nothing, and lets go of the files. */
@@ -170,7 +177,7 @@ export class DiskJournal implements Journal {
    * until then. False: the disk takes nothing now.
    */
   spill(chunk: Chunk, done: () => void): boolean {
-    if (this.state === 'failed' || this.noSpace !== '' || this.closing !== undefined) return false;
+    if (this.state === 'failed' || this.health.isOutOfSpace || this.closing !== undefined) return false;
     const gaps = unwrittenRanges(chunk);
     for (const [index, [start, end]] of gaps.entries()) {
       const last = index === gaps.length - 1;
@@ -252,7 +259,7 @@ export class DiskJournal implements Journal {
   flush(): void {
     this.queued = false;
     if (this.writing) return;
-    if (this.state === 'failed' || (this.closing !== undefined && this.noSpace !== '')) {
+    if (this.state === 'failed' || (this.closing !== undefined && this.health.isOutOfSpace)) {
       this.idle?.();
       return;
     }
@@ -333,16 +340,16 @@ export class DiskJournal implements Journal {
           plan.note(segment);
           plan.placed(segment, await this.writer.append(plan.parts, plan.bytes, plan.head));
           placed = true;
-          this.setNoSpace('');
+          this.health.setNoSpace('');
         }
         if (plan.sync) await this.writer.sync();
         return true;
       } catch (error) {
         if (placed || !isNoSpace(error)) {
-          this.fail(error as Error);
+          this.health.fail(error as Error);
           return false;
         }
-        this.setNoSpace((error as Error).message);
+        this.health.setNoSpace((error as Error).message);
         if (!(await this.waitForRetry())) return false;
       }
     }
@@ -358,39 +365,5 @@ export class DiskJournal implements Journal {
       };
       this.retry = { timer: this.clock.after(retryMs, go), go };
     });
-  }
-
-  // ---- state ----
-
-  private setNoSpace(reason: string): void {
-    if (this.noSpace === reason) return;
-    this.noSpace = reason;
-    this.updateState();
-  }
-
-  private fail(error: Error): void {
-    this.failure = `the journal cannot be written: ${error.message}; nothing is acknowledged until this node restarts`;
-    this.logger.error(this.failure);
-    this.updateState();
-  }
-
-  private updateState(): void {
-    const before = this.state;
-    if (this.failure !== '') this.setState('failed', this.failure);
-    else if (this.noSpace !== '')
-      this.setState('full', `the disk is full (${this.noSpace}): publishing pauses until there is space`);
-    else if (this.space.low) {
-      const free = Math.floor(this.space.freeBytes / 1_000_000);
-      this.setState('full', `only ${free} MB are free on the disk: publishing pauses until there is more`);
-    } else this.setState('ok', '');
-    if (this.state === before) return;
-    if (this.state === 'full') this.logger.warn(this.reason);
-    if (this.state === 'ok') this.logger.info('the disk has space again');
-    for (const listener of this.listeners) listener(this.state, this.reason);
-  }
-
-  private setState(state: JournalState, reason: string): void {
-    this.state = state;
-    this.reason = reason;
   }
 }

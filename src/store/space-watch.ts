@@ -10,17 +10,16 @@ const bytesPerLook = 8 * 1024 * 1024;
 const periodMs = 1000;
 
 export class SpaceWatch {
-  low = false;
-  freeBytes: number = Number.POSITIVE_INFINITY;
+  private low = false;
   private readonly disk: Disk;
   private readonly lowWaterBytes: number;
-  private readonly changed: () => void;
+  private readonly changed: (low: boolean, freeBytes: number) => void;
   private readonly timer: Timer;
   private writtenBytes = 0;
   private looking = false;
 
-  /** @param changed called when `low` changes. */
-  constructor(disk: Disk, clock: Clock, lowWaterBytes: number, changed: () => void) {
+  /** @param changed called when the free space falls below the mark, or is well above it again. */
+  constructor(disk: Disk, clock: Clock, lowWaterBytes: number, changed: (low: boolean, freeBytes: number) => void) {
     this.disk = disk;
     this.lowWaterBytes = lowWaterBytes;
     this.changed = changed;
@@ -39,16 +38,12 @@ export class SpaceWatch {
     if (this.looking) return;
     this.looking = true;
     this.writtenBytes = 0;
-    try {
-      this.freeBytes = await this.disk.freeBytes();
-    } catch {
-      this.freeBytes = Number.POSITIVE_INFINITY;
-    }
+    const freeBytes = await this.disk.freeBytes().catch(() => Number.POSITIVE_INFINITY);
     this.looking = false;
-    const low = this.freeBytes < (this.low ? this.lowWaterBytes * 1.25 : this.lowWaterBytes);
+    const low = freeBytes < (this.low ? this.lowWaterBytes * 1.25 : this.lowWaterBytes);
     if (low === this.low) return;
     this.low = low;
-    this.changed();
+    this.changed(low, freeBytes);
   }
 
   stop(): void {

@@ -1,0 +1,67 @@
+/** The journal's state: 'ok', 'full' (on the disk, or nearly) or 'failed' for good; with the reason in words, and who must know. */
+import type { Logger } from '../base/logger.js';
+import type { JournalState } from '../log/journal.js';
+
+export type StateListener = (state: JournalState, reason: string) => void;
+
+export class JournalHealth {
+  state: JournalState = 'ok';
+  reason = '';
+  private readonly logger: Logger;
+  private readonly listeners: StateListener[] = [];
+  private noSpace = '';
+  private freeBytesLow = -1;
+
+  constructor(logger: Logger) {
+    this.logger = logger;
+  }
+
+  listen(listener: StateListener): void {
+    this.listeners.push(listener);
+  }
+
+  /** Writes are refused for lack of space. */
+  get isOutOfSpace(): boolean {
+    return this.noSpace !== '';
+  }
+
+  /** A write found no space (`reason`), or went through again (''). */
+  setNoSpace(reason: string): void {
+    if (this.noSpace === reason) return;
+    this.noSpace = reason;
+    this.update();
+  }
+
+  /** The disk is below its low-water mark with so many bytes free; -1 = it is not. */
+  setLow(freeBytes: number): void {
+    this.freeBytesLow = freeBytes;
+    this.update();
+  }
+
+  /** After an error of a write or sync nobody knows what the disk holds (rule 7). */
+  fail(error: Error): void {
+    const reason = `the journal cannot be written: ${error.message}; nothing is acknowledged until this node restarts`;
+    this.logger.error(reason);
+    this.change('failed', reason);
+  }
+
+  private update(): void {
+    if (this.state === 'failed') return;
+    if (this.noSpace !== '')
+      this.change('full', `the disk is full (${this.noSpace}): publishing pauses until there is space`);
+    else if (this.freeBytesLow >= 0) {
+      const free = Math.floor(this.freeBytesLow / 1_000_000);
+      this.change('full', `only ${free} MB are free on the disk: publishing pauses until there is more`);
+    } else this.change('ok', '');
+  }
+
+  private change(state: JournalState, reason: string): void {
+    const before = this.state;
+    this.state = state;
+    this.reason = reason;
+    if (state === before) return;
+    if (state === 'full') this.logger.warn(reason);
+    if (state === 'ok') this.logger.info('the disk has space again');
+    for (const listener of this.listeners) listener(state, reason);
+  }
+}
