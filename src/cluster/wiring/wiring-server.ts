@@ -81,9 +81,10 @@ export class WiringServer {
     this.orphans?.cancel();
     this.orphans = undefined;
     if (leader === undefined) return;
-    const { tables, chooseGroup, clock } = this.options;
+    const { tables, chooseGroup, lives, clock } = this.options;
     const log = new SystemLog(leader.appender);
-    this.sequencer = new WiringSequencer({ tables, log, chooseGroup });
+    const isOver = (node: string, boot: number): boolean => lives.isOver(node, boot);
+    this.sequencer = new WiringSequencer({ tables, log, chooseGroup, isOver });
     this.orphans = clock.every(orphanPeriodMs, () => this.reportGone());
   }
 

@@ -35,6 +35,8 @@ export interface SequencerOptions {
    * node. `node`: where it is declared.
    */
   chooseGroup: (queue: QueueObject, node: string) => number;
+  /** Is that boot of the node over now? One that was only out of reach may come back after its `nodeGone`. */
+  isOver: (node: string, boot: number) => boolean;
   limits?: WiringLimits;
 }
 
@@ -67,7 +69,7 @@ export class WiringSequencer {
   /** Those whose turn has come. */
   private ready: Job[] = [];
   private running = false;
-  /** The highest boot per node that is over. */
+  /** The highest boot per node that was said to be over. */
   private readonly goneBoots = new Map<string, number>();
   private ended = '';
 
@@ -77,7 +79,7 @@ export class WiringSequencer {
       tables: options.tables,
       limits: options.limits ?? defaultLimits,
       chooseGroup: options.chooseGroup,
-      isGone: (node, boot) => boot <= (this.goneBoots.get(node) ?? 0),
+      isGone: (node, boot) => boot <= (this.goneBoots.get(node) ?? 0) && options.isOver(node, boot),
     };
     this.locks = new NameLocks<Job>((claim) => this.ready.push(claim.holder));
   }

@@ -26,6 +26,8 @@ class System implements WiringLog {
   events: Event[] = [];
   committed = 0;
   epoch = 1;
+  /** Nodes that were said to be over are there again. */
+  isBack = false;
   sequencer: WiringSequencer;
 
   constructor() {
@@ -37,6 +39,7 @@ class System implements WiringLog {
       tables: this.tables,
       log: this,
       chooseGroup: (queue) => (queue.owner === '' ? 1 : 9),
+      isOver: () => !this.isBack,
     });
   }
 
@@ -289,6 +292,10 @@ test('a declaration that overtakes the end of its connection finds it closed in 
   system.sequencer.submit({ op: 'nodeGone', node: 'n1', boot: 1 }, () => {});
   system.sequencer.submit(declareQueue('q', { exclusive: true }), ({ result }) => answers.push(result));
   assert.deepEqual(answers, ['done', 'done', 'refused']);
+  system.isBack = true;
+  system.sequencer.submit(declareQueue('q', { exclusive: true }), ({ result }) => answers.push(result));
+  system.commit();
+  assert.deepEqual(answers, ['done', 'done', 'refused', 'done']);
 });
 
 test('the number of waiting operations is bounded', () => {
