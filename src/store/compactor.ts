@@ -181,13 +181,13 @@ export class Compactor {
   }
 }
 
-/** Bytes of live records in the segment; for a chunk that lies in several segments, at most. */
+/** Bytes of live records in the segment. A chunk that lies in several segments is taken to be live evenly. */
 function liveBytes(segment: Segment): number {
   let bytes = 0;
   for (const chunk of segment.chunks) {
     const pieces = chunk.pieces;
     const alone = pieces.segment(0) === segment.number && pieces.segment(pieces.count - 1) === segment.number;
-    bytes += alone ? chunk.liveBytes : Math.min(chunk.liveBytes, pieces.bytesIn(segment.number));
+    bytes += alone ? chunk.liveBytes : (chunk.liveBytes * pieces.bytesIn(segment.number)) / pieces.totalBytes;
   }
   return bytes;
 }

@@ -9,6 +9,7 @@ import type { Logger } from '../base/logger.js';
 import { BatchKind } from '../log/batch.js';
 import type { ChunkStore } from '../log/chunk-store.js';
 import type { GroupMeta, RecoveryReport, RecoveryVisitor } from '../log/journal.js';
+import { readFully } from './chunk-reader.js';
 import type { DiskFile } from './disk.js';
 import { FrameFlag, type StoreTag } from './frame.js';
 import type { JournalStart, Manifest } from './journal.js';
@@ -24,7 +25,11 @@ interface Tail {
   end: number;
   tornBytes: number;
   lastFrameNumber: number;
+  /** Everything before this is synced, as a frame tells. */
+  syncedOffset: number;
 }
+
+const blockBytes = 1024 * 1024;
 
 export class Recovery {
   private readonly segments: SegmentSet;
@@ -84,7 +89,9 @@ export class Recovery {
         });
       }
       if (tail.end < size) await file.truncate(tail.end);
-      // What a dead process wrote may not be on disk yet, but will be relied on from now on.
+      // What a dead process wrote may not be on disk yet, but will be relied on from now on. If its sync failed, the cache
+      // still has it, and takes it for written: no sync would bring it to the disk.
+      await writeAgain(file, tail.syncedOffset, tail.end);
       await file.sync();
     } finally {
       await file.close();
@@ -110,8 +117,8 @@ export class Recovery {
       },
     });
     const torn = bad.find((offset) => offset >= syncedOffset);
-    if (torn === undefined) return { end: scan.offset, tornBytes: 0, lastFrameNumber };
-    return { end: torn, tornBytes: Math.max(scan.zerosFrom, torn) - torn, lastFrameNumber };
+    if (torn === undefined) return { end: scan.offset, tornBytes: 0, lastFrameNumber, syncedOffset };
+    return { end: torn, tornBytes: Math.max(scan.zerosFrom, torn) - torn, lastFrameNumber, syncedOffset };
   }
 
   private async findMetas(): Promise<void> {
@@ -190,5 +197,14 @@ export class Recovery {
     } finally {
       this.segments.release(segment);
     }
+  }
+}
+
+async function writeAgain(file: DiskFile, start: number, end: number): Promise<void> {
+  const block = new Uint8Array(Math.min(blockBytes, Math.max(0, end - start)));
+  for (let at = start; at < end; at += block.length) {
+    const bytes = block.subarray(0, end - at);
+    await readFully(file, bytes, at);
+    await file.write([bytes], at);
   }
 }

@@ -2,7 +2,7 @@
 import { silentLogger } from '../../../src/base/logger.js';
 import type { Random } from '../../../src/base/random.js';
 import { Turn } from '../../../src/base/turn.js';
-import type { RecoveryReport } from '../../../src/log/journal.js';
+import type { RecoveryReport, RecoveryVisitor } from '../../../src/log/journal.js';
 import type { Disk } from '../../../src/store/disk.js';
 import { Store, type StoreOptions } from '../../../src/store/store.js';
 import { ManualClock } from './manual-clock.js';
@@ -38,7 +38,12 @@ export class Harness {
     this.visitor = new TestVisitor(store);
   }
 
-  static async open(disk: Disk, options: Partial<StoreOptions> = {}): Promise<Harness> {
+  /** @param visitorOf receives what is recovered, instead of test groups */
+  static async open(
+    disk: Disk,
+    options: Partial<StoreOptions> = {},
+    visitorOf?: (store: Store) => RecoveryVisitor,
+  ): Promise<Harness> {
     const clock = new ManualClock();
     const turn = new Turn((run) => setImmediate(run));
     const store = await Store.open({
@@ -52,7 +57,7 @@ export class Harness {
       ...options,
     });
     const harness = new Harness(store, clock);
-    harness.report = await store.recover(harness.visitor);
+    harness.report = await store.recover(visitorOf?.(store) ?? harness.visitor);
     for (const group of harness.visitor.groups.values()) group.join(store);
     return harness;
   }
