@@ -56,6 +56,18 @@ describe('the torn end', () => {
     }
   });
 
+  it('is on disk after recovery, though the sync of a dead process failed', async () => {
+    const { disk, harness } = await journalOf(4);
+    const before = disk.bytesOf(segment).length;
+    for (let i = 0; i < 2; i++) harness.group(1).enqueue(60);
+    await harness.settled();
+    const killed = disk.kill();
+    killed.forget(segment, before);
+    const next = await Harness.open(killed);
+    await checkAll(next, upTo(6));
+    await checkAll(await Harness.open(killed.crash(() => false)), upTo(6));
+  });
+
   it('may lie in zeros that were written ahead', async () => {
     const { disk, harness } = await journalOf(4, 60, 5000);
     assert.ok(disk.bytesOf(segment).length > 5000);

@@ -72,6 +72,12 @@ export class FaultyDisk implements Disk {
     return disk;
   }
 
+  /** What the file has from `from` on is in the cache only, which takes it for written: as after a sync that failed. */
+  forget(name: string, from: number): void {
+    const content = this.names.get(name)!;
+    content.synced = content.synced.slice(0, from);
+  }
+
   /** The same content, all synced: the process was killed, the machine lives. */
   kill(): FaultyDisk {
     return this.crash(() => true);
