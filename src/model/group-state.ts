@@ -81,6 +81,10 @@ export class GroupState {
     return queue;
   }
 
+  get queueCount(): number {
+    return this.queues.size;
+  }
+
   /** All queues, those that are always there as well. */
   allQueues(): Iterable<QueueState> {
     return this.queues.values();

@@ -70,8 +70,10 @@ export class Backup implements Flushable {
   }
 
   tick(now: number): void {
+    this.joiner?.tick();
     if (this.attached || this.link === undefined || now < this.retryAt) return;
-    this.follow();
+    const { journal, limits } = this.replica.context;
+    if (journal.pendingBytes <= limits.pendingBytesMax / 2) this.follow();
   }
 
   close(): void {
@@ -223,6 +225,11 @@ export class Backup implements Flushable {
     if (header.previous !== log.end && context.rules.refuseGaps) {
       logger.warn('a batch does not follow on our log: following again', { previous: header.previous, end: log.end });
       this.follow();
+      return;
+    }
+    if (context.journal.pendingBytes > context.limits.pendingBytesMax) {
+      logger.warn('our disk is slower than the primary: following again when it has caught up');
+      this.detach();
       return;
     }
     const batch = log.receive(bytes, start, end, header);

@@ -17,7 +17,7 @@ import type { GroupReplica } from './group-replica.js';
 export interface ReplicationLimits {
   /**
    * A backup is taken out of the in-sync set when its promise to us would end in less than this (so that the set is without
-   * it before our lease ends), or when it makes no progress for `slowMs`.
+   * it before our lease ends), or when its disk lags behind ours by more than `slowMs`.
    */
   shrinkAtLeftMs: number;
   /** Time a sole primary may act on one reading of its record. */
@@ -25,8 +25,11 @@ export interface ReplicationLimits {
   slowMs: number;
   /** Bytes of a group's log kept for followers that are behind; a joiner that needs more starts again. */
   tailBytesMax: number;
-  /** Commits wait at most so long for a joiner that has caught up and is about to be admitted. */
+  /** Commits wait at most so long for a joiner that lags by less than `admitLagMs` and is about to be admitted. */
   admitWaitMs: number;
+  admitLagMs: number;
+  /** A backup that has so many bytes waiting for its disk follows no further until that is down to a half. */
+  pendingBytesMax: number;
   /** A lost replica's place is given to another node after this. */
   reReplicateAfterMs: number;
   /** Bytes of one backfill frame, and positions of one slice. */
@@ -43,6 +46,8 @@ export function replicationLimits(leaseMs: number): ReplicationLimits {
     slowMs: 5000,
     tailBytesMax: 64 * 1024 * 1024,
     admitWaitMs: 1000,
+    admitLagMs: 250,
+    pendingBytesMax: 256 * 1024 * 1024,
     reReplicateAfterMs: 600_000,
     backfillBytes: 256 * 1024,
     backfillPositions: 2048,

@@ -16,18 +16,33 @@ export class Follower {
   applied: Lsn = 0;
   /** The last commit point it was told. */
   toldCommit: Lsn = 0;
-  /** When `durable` last grew, or was level with the log's end. */
-  progressAt: number;
+  /** What our own disk had at this time, it has as well: how far it lags behind us, in time. */
+  levelAt: number;
+  /** What our disk had at `aimedAt`: when that is acked, the follower is level with that time. */
+  private aim: Lsn;
+  private aimedAt: number;
   /** Set while commits wait for it although it is not in the set yet, so that it can catch up: until then. */
   candidateUntil = 0;
   /** Backfill that was asked for and is not sent yet. */
   backfilling = 0;
 
-  constructor(replica: Replica, link: Link, session: number, matched: boolean, now: number) {
+  /** @param ourDisk how far our own disk has the log now. */
+  constructor(replica: Replica, link: Link, session: number, matched: boolean, ourDisk: Lsn, now: number) {
     this.replica = replica;
     this.link = link;
     this.session = session;
     this.matched = matched;
-    this.progressAt = now;
+    this.levelAt = now;
+    this.aim = ourDisk;
+    this.aimedAt = now;
+  }
+
+  /** Compares what it has with what our own disk has now. To be called for every ack, and now and then. */
+  measure(ourDisk: Lsn, now: number): void {
+    if (this.durable >= ourDisk) this.levelAt = now;
+    else if (this.durable >= this.aim) this.levelAt = Math.max(this.levelAt, this.aimedAt);
+    else return;
+    this.aim = ourDisk;
+    this.aimedAt = now;
   }
 }

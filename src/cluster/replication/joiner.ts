@@ -33,6 +33,8 @@ export class Joiner {
   /** The log's end at the primary after its last backfill; the join is done when it is committed here. */
   private endsAt = Number.POSITIVE_INFINITY;
   private finished = false;
+  /** The slice that is asked for when our disk has caught up. */
+  private later: { incarnation: number; high: Lsn } | undefined;
 
   constructor(replica: GroupReplica, link: Link, epoch: number, session: number, base: Lsn, done: () => void) {
     this.replica = replica;
@@ -69,11 +71,23 @@ export class Joiner {
   /** Says which positions we have from `high` down, as far as one slice goes. */
   private ask(incarnation: number, high: Lsn): void {
     const { state, context, group } = this.replica;
+    if (context.journal.pendingBytes > context.limits.pendingBytesMax / 4) {
+      this.later = { incarnation, high };
+      return;
+    }
     const max = context.limits.backfillPositions;
     const positions = state.positionsDescending(incarnation, high + 1, max);
     const low = positions.length < max ? 0 : positions[positions.length - 1]!;
     const slice: Slice = { incarnation, high, low, positions };
     sendSlice(this.link, FrameType.have, group, this.epoch, this.session, slice, undefined);
+  }
+
+  /** Some time has passed: asks for what was put off. */
+  tick(): void {
+    const next = this.later;
+    if (next === undefined) return;
+    this.later = undefined;
+    this.ask(next.incarnation, next.high);
   }
 
   /** The answer covers [slice.low, slice.high]: `positions` are to be dropped, the copies are what we lack. */

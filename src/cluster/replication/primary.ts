@@ -235,8 +235,9 @@ export class Primary implements GroupAppender, Flushable {
       follower.toldCommit = log.committed;
       follower.nextNumber++;
     }
-    if (follower.nextNumber < log.endNumber && !follower.matched && log.tailBytes > context.limits.tailBytesMax)
-      this.dropFollower(follower, 'it fell behind while joining');
+    const outside = !follower.matched || !this.set.includes(follower.replica);
+    if (follower.nextNumber < log.endNumber && outside && log.tailBytes > context.limits.tailBytesMax)
+      this.dropFollower(follower, 'it fell behind, and is not in sync');
     else if (follower.toldCommit < log.committed && follower.nextNumber === log.endNumber) {
       sendPoint(link, FrameType.commit, group, this.epoch, session, log.committed);
       follower.toldCommit = log.committed;
@@ -301,7 +302,7 @@ export class Primary implements GroupAppender, Flushable {
       if (theirs.get(batch.first) !== batch.last) break;
       common = batch.last;
     }
-    const follower = new Follower(replica, link, message.session, true, context.clock.now());
+    const follower = new Follower(replica, link, message.session, true, this.replica.disk.value, context.clock.now());
     follower.nextNumber = number;
     this.followers.set(link.peer.node, follower);
     const start: StartMessage = { epoch: this.epoch, session: message.session, match: common, commit: log.committed };
@@ -313,7 +314,7 @@ export class Primary implements GroupAppender, Flushable {
   /** Set difference: the follower says what it has, is told what to drop, and is sent what it lacks (rules 8, 9). */
   private join(link: Link, replica: Replica, message: FollowMessage): void {
     const { log, group, state, context } = this.replica;
-    const follower = new Follower(replica, link, message.session, false, context.clock.now());
+    const follower = new Follower(replica, link, message.session, false, this.replica.disk.value, context.clock.now());
     follower.nextNumber = log.numberAfter(log.committed);
     this.followers.set(link.peer.node, follower);
     const { epoch } = this;
@@ -351,9 +352,8 @@ export class Primary implements GroupAppender, Flushable {
     if (joined || !this.replica.context.rules.joinerAcksNot) follower.matched = true;
     if (!follower.matched) return;
     const durable = view.getFloat64(start + 16, true);
-    const now = this.replica.context.clock.now();
-    if (durable > follower.durable || durable === this.replica.log.end) follower.progressAt = now;
     follower.durable = Math.max(follower.durable, durable);
+    follower.measure(this.replica.disk.value, this.replica.context.clock.now());
     follower.applied = Math.max(follower.applied, view.getFloat64(start + 24, true));
     this.advance();
   }
@@ -363,17 +363,16 @@ export class Primary implements GroupAppender, Flushable {
   /** Called some times a heartbeat: shrinks, admits, gives lost places away, wakes what waited for a lease. */
   tick(): void {
     if (this.closed) return;
-    this.keepProgress();
+    this.measureFollowers();
     this.keeper.tick();
     this.gate.check();
     if (this.mayAct()) this.service?.touch();
   }
 
   /** Who has everything is not slow, for however long nothing was to be had. */
-  private keepProgress(): void {
+  private measureFollowers(): void {
     const now = this.replica.context.clock.now();
-    for (const follower of this.followers.values())
-      if (follower.durable >= this.replica.log.end) follower.progressAt = now;
+    for (const follower of this.followers.values()) follower.measure(this.replica.disk.value, now);
   }
 
   recordChanged(record: Versioned<GroupRecord>): void {

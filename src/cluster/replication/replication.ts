@@ -258,7 +258,7 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
       const { primary, group, record } = replica;
       if (primary === undefined || record === undefined || isLocalGroup(group) || group === systemGroup) continue;
       if (primary.paused) return;
-      if (replica.queueList().length > 0 || primary.age(this.context.clock.now()) < giveAwayAfterMs) continue;
+      if (replica.state.queueCount > 0 || primary.age(this.context.clock.now()) < giveAwayAfterMs) continue;
       const node = betterPrimary(record.value, this.context.map, this.context.self.node);
       const to = record.value.inSync.find((member) => member.node === node);
       if (to === undefined) continue;

@@ -103,7 +103,7 @@ export class SetKeeper {
     if (liveness.mayDepose(member.node, member.boot)) return true;
     const follower = this.primary.followers.get(member.node);
     if (follower !== undefined && sameReplica(follower.replica, member))
-      return follower.durable < this.primary.replica.log.end && now - follower.progressAt > limits.slowMs;
+      return follower.durable < this.primary.replica.disk.value && now - follower.levelAt > limits.slowMs;
     return this.primary.unfollowedFor(member.node, now) > limits.slowMs;
   }
 
@@ -129,6 +129,8 @@ export class SetKeeper {
         return;
       }
       const now = clock.now();
+      // Who lags far behind would hold up everybody and not be admitted all the same.
+      if (now - follower.levelAt > limits.admitLagMs) continue;
       if (follower.candidateUntil + limits.admitWaitMs < now) follower.candidateUntil = now + limits.admitWaitMs;
     }
   }
