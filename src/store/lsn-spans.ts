@@ -48,6 +48,11 @@ export class LsnSpans {
 
   /** May the two sets have an lsn in common? */
   overlaps(other: LsnSpans): boolean {
+    // Most are far apart: consumers are near the front, or the message is as new as its dequeue.
+    const last = this.froms.length - 1;
+    const otherLast = other.froms.length - 1;
+    if (last < 0 || otherLast < 0) return false;
+    if (this.froms[0]! > other.tos[otherLast]! || other.froms[0]! > this.tos[last]!) return false;
     for (let i = 0; i < this.froms.length; i++) if (other.touches(this.froms[i]!, this.tos[i]!)) return true;
     return false;
   }
@@ -56,6 +61,11 @@ export class LsnSpans {
     const begin = this.firstEndingAt(from - nearby);
     let end = begin;
     while (end < this.froms.length && this.froms[end]! <= to + nearby) end++;
+    if (end === begin + 1) {
+      if (from < this.froms[begin]!) this.froms[begin] = from;
+      if (to > this.tos[begin]!) this.tos[begin] = to;
+      return;
+    }
     if (end > begin) {
       from = Math.min(from, this.froms[begin]!);
       to = Math.max(to, this.tos[end - 1]!);

@@ -89,7 +89,10 @@ describe('compaction', () => {
     }
     assert.ok(journalBytes(disk) < 5 * options.segmentBytes, `${journalBytes(disk)} bytes`);
     const again = await Harness.open(disk.kill(), options);
-    assert.deepEqual([...again.group(1).index.keys()], old.slice(12));
+    assert.deepEqual(
+      [...again.group(1).index.keys()].sort((a, b) => a - b),
+      old.slice(12),
+    );
   });
 
   it('is not held back by a group that has nothing to write', async () => {
@@ -107,7 +110,10 @@ describe('compaction', () => {
     const position = harness.group(1).enqueue(10);
     await harness.settled();
     const again = await Harness.open(disk.kill(), options);
-    assert.deepEqual([...again.group(1).index.keys()], [...quiet, position]);
+    assert.deepEqual(
+      [...again.group(1).index.keys()].sort((a, b) => a - b),
+      [...quiet, position],
+    );
   });
 
   it('waits while a part of the segment is not committed', async () => {
