@@ -6,12 +6,7 @@ import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Rules } from '../base/rules.js';
 import { type Flushable, Phase, type Turn } from '../base/turn.js';
-import {
-  type Change,
-  type Coordinator,
-  type Entry,
-  OutcomeUnknownError,
-} from './coordinator/coordinator.js';
+import { type Change, type Coordinator, type Entry, OutcomeUnknownError } from './coordinator/coordinator.js';
 import { type ClusterConfig, type GroupRecord, MapKey, type Member, parseEntry, type Versioned } from './map.js';
 
 /** What came of a compare-and-set of one record. */

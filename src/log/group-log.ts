@@ -126,7 +126,17 @@ export class GroupLog {
     }
     const last = this.nextLsn - 1;
     const first = last - this.batchCount + 1;
-    writeHeader(chunk, start, this.offset, this.group, BatchKind.log, this.batchDurable, this.batchCount, this.end, first);
+    writeHeader(
+      chunk,
+      start,
+      this.offset,
+      this.group,
+      BatchKind.log,
+      this.batchDurable,
+      this.batchCount,
+      this.end,
+      first,
+    );
     if (checksum) writeChecksum(chunk, start, this.offset);
     chunk.used = this.offset;
     const batch = new Batch(chunk, start, this.offset, this.end, first, last, this.batchDurable);
@@ -294,7 +304,8 @@ export function parseBatch(bytes: Uint8Array, start: number, end: number): Batch
   if (end - start < batchHeaderBytes + recordHeaderBytes || view.getUint32(0, true) !== batchMagic)
     throw new Error('not a batch');
   if (view.getUint32(4, true) !== end - start) throw new Error('batch length does not fit');
-  if (crc32(bytes.subarray(start + 12, end)) !== view.getUint32(8, true)) throw new Error('batch checksum does not fit');
+  if (crc32(bytes.subarray(start + 12, end)) !== view.getUint32(8, true))
+    throw new Error('batch checksum does not fit');
   return {
     group: view.getUint16(12, true),
     kind: view.getUint8(14),

@@ -83,13 +83,7 @@ export interface GroupClientPort {
   /** The first `count` settlements (ack, requeue, reject) of this attachment are committed. Cumulative. */
   settled(count: number): void;
   /** The view is valid during the call only. */
-  deliver(
-    subscriber: number,
-    incarnation: number,
-    position: number,
-    redelivered: boolean,
-    message: EnqueueView,
-  ): void;
+  deliver(subscriber: number, incarnation: number, position: number, redelivered: boolean, message: EnqueueView): void;
   /** `refusal`: '' or '<kind>: text', kinds as in Refusal. */
   subscribed(subscriber: number, refusal: string): void;
   unsubscribed(subscriber: number): void;

@@ -23,7 +23,7 @@ export class BackfillSender {
     this.epoch = epoch;
   }
 
-  /** Answers one slice; loads evicted messages first where it must. */
+  /** Answers one slice, or the part of it that is in memory; loads its beginning first where it must. */
   request(follower: Follower, slice: Slice): void {
     const { state, context, logger } = this.replica;
     if (follower.link.closed) return;
@@ -33,9 +33,9 @@ export class BackfillSender {
     const low = found.length < max ? slice.low : Math.max(slice.low, found[found.length - 1]!);
     const ours = found.filter((position) => position >= low);
     const missing = difference(ours, slice.positions);
-    const evicted = this.firstEvicted(slice.incarnation, missing);
-    if (evicted !== undefined) {
-      context.chunks.load(evicted, (error) => {
+    const first = this.firstChunk(slice.incarnation, missing);
+    if (first !== undefined && first.bytes === undefined) {
+      context.chunks.load(first, (error) => {
         if (error === undefined) this.request(follower, slice);
         else logger.error('a message cannot be read for a joiner', { error: String(error) });
       });
@@ -52,12 +52,14 @@ export class BackfillSender {
     for (const position of missing) {
       const entry = state.queue(slice.incarnation)?.index.find(position);
       if (entry === undefined) continue;
-      // The same bound as in firstEvicted: beyond it the bytes need not be in memory.
-      if (bytes > 0 && bytes + entry.length > context.limits.backfillBytes) {
+      // Waiting for all of a slice could evict with each chunk the one before.
+      const chunk = state.chunk(entry.chunk);
+      const full = bytes + entry.length > context.limits.backfillBytes || chunk.bytes === undefined;
+      if (bytes > 0 && full) {
         low = position + 1;
         break;
       }
-      const record = state.copyRecord(state.chunk(entry.chunk), entry.offset);
+      const record = state.copyRecord(chunk, entry.offset);
       if (record === undefined) continue;
       records.push(record);
       bytes += record.length;
@@ -72,18 +74,13 @@ export class BackfillSender {
     else context.clock.after(20, send); // Planted fault: dequeues overtake their messages.
   }
 
-  /** The first chunk that is not in memory among those of the next frame's messages. */
-  private firstEvicted(incarnation: Lsn, missing: readonly Lsn[]): Chunk | undefined {
-    const { state, context } = this.replica;
+  /** The chunk of the first message to be sent. */
+  private firstChunk(incarnation: Lsn, missing: readonly Lsn[]): Chunk | undefined {
+    const { state } = this.replica;
     const index = state.queue(incarnation)?.index;
-    let bytes = 0;
     for (const position of missing) {
       const entry = index?.find(position);
-      if (entry === undefined) continue;
-      if (bytes > 0 && bytes + entry.length > context.limits.backfillBytes) return undefined;
-      const chunk = state.chunk(entry.chunk);
-      if (chunk.bytes === undefined) return chunk;
-      bytes += entry.length;
+      if (entry !== undefined) return state.chunk(entry.chunk);
     }
     return undefined;
   }
