@@ -1,7 +1,9 @@
-/** A disk in memory: for brokers that keep nothing, and for tests. It never fails and never is full. */
+/** A disk in memory: for brokers that keep nothing, and for tests. It never fails, but it can be full. */
 import type { Disk, DiskFile } from './disk.js';
 
 const pageBytes = 256 * 1024;
+
+export const defaultMemoryDiskBytes: number = 1024 * 1024 * 1024;
 
 /** Bytes in pages, so that a growing file is not copied. */
 class MemoryFile {
@@ -33,6 +35,10 @@ class MemoryFile {
     return length;
   }
 
+  get storedBytes(): number {
+    return this.pages.length * pageBytes;
+  }
+
   truncate(length: number): void {
     if (length < this.size) {
       this.pages.length = Math.ceil(length / pageBytes);
@@ -45,6 +51,12 @@ class MemoryFile {
 
 export class MemoryDisk implements Disk {
   private readonly files = new Map<string, MemoryFile>();
+  private readonly capacityBytes: number;
+
+  /** @param capacityBytes what it holds at most */
+  constructor(capacityBytes: number = defaultMemoryDiskBytes) {
+    this.capacityBytes = capacityBytes;
+  }
 
   async list(): Promise<string[]> {
     return [...this.files.keys()];
@@ -57,7 +69,7 @@ export class MemoryDisk implements Disk {
       file = new MemoryFile();
       this.files.set(name, file);
     }
-    return new MemoryHandle(file);
+    return new MemoryHandle(file, this);
   }
 
   async rename(from: string, to: string): Promise<void> {
@@ -74,19 +86,32 @@ export class MemoryDisk implements Disk {
   async syncFolder(): Promise<void> {}
 
   async freeBytes(): Promise<number> {
-    return Number.POSITIVE_INFINITY;
+    return this.room;
+  }
+
+  /** Bytes that still fit. */
+  get room(): number {
+    let used = 0;
+    for (const file of this.files.values()) used += file.storedBytes;
+    return Math.max(0, this.capacityBytes - used);
   }
 }
 
 class MemoryHandle implements DiskFile {
   private readonly file: MemoryFile;
+  private readonly disk: MemoryDisk;
 
-  constructor(file: MemoryFile) {
+  constructor(file: MemoryFile, disk: MemoryDisk) {
     this.file = file;
+    this.disk = disk;
   }
 
   async write(buffers: readonly Uint8Array[], position: number): Promise<void> {
     let at = position;
+    let end = position;
+    for (const buffer of buffers) end += buffer.length;
+    if (end - this.file.storedBytes > this.disk.room)
+      throw Object.assign(new Error('the disk in memory is full'), { code: 'ENOSPC' });
     for (const buffer of buffers) {
       this.file.write(buffer, at);
       at += buffer.length;

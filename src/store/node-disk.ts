@@ -1,7 +1,7 @@
 /** The disk of a real machine: one folder, exclusively ours, through node:fs. Nothing here is synchronous. */
 import * as fs from 'node:fs';
 import { mkdir, open, readdir, rename, statfs, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Disk, DiskFile } from './disk.js';
 import { FolderLock } from './folder-lock.js';
 
@@ -19,7 +19,7 @@ export class NodeDisk implements Disk {
 
   /** Makes the folder if need be and takes it for this process. Throws FolderLockedError while another has it. */
   static async open(folder: string): Promise<NodeDisk> {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
     return new NodeDisk(folder, await FolderLock.acquire(folder));
   }
 
@@ -35,9 +35,9 @@ export class NodeDisk implements Disk {
   async open(name: string, options: { create: boolean }): Promise<DiskFile> {
     const flags = fs.constants.O_RDWR | (options.create ? fs.constants.O_CREAT : 0);
     const path = join(this.folder, name);
-    return new Promise((resolve, reject) => {
+    return new Promise((done, reject) => {
       fs.open(path, flags, 0o640, (error, fd) => {
-        if (error === null) resolve(new NodeFile(fd));
+        if (error === null) done(new NodeFile(fd));
         else reject(mapped(error));
       });
     });
@@ -51,18 +51,30 @@ export class NodeDisk implements Disk {
     await unlink(join(this.folder, name));
   }
 
-  async syncFolder(): Promise<void> {
-    const handle = await open(this.folder, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+  syncFolder(): Promise<void> {
+    return syncFolder(this.folder);
   }
 
   async freeBytes(): Promise<number> {
     const stats = await statfs(this.folder);
     return stats.bavail * stats.bsize;
+  }
+}
+
+/** Makes the folder and those above it, durably. */
+async function makeFolder(folder: string): Promise<void> {
+  const path = resolve(folder);
+  const first = await mkdir(path, { recursive: true });
+  if (first === undefined) return;
+  for (let made = path; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }
 
