@@ -392,6 +392,7 @@ export class BrokerNode {
       },
       systemCommitted: (replica) => this.system.committed(replica),
       systemProgressed: () => this.system.progressed(),
+      hasQueues: (group) => this.tables.hasQueues(group),
       isDead: (boot) => this.replication.isDead(boot),
       link: (node, boot) => {
         const link = this.links?.get(node);
@@ -403,6 +404,7 @@ export class BrokerNode {
   /** We lead a group: its log is brought to the wiring that we have, before what waits for that wiring goes on. */
   private leading(replica: GroupReplica): void {
     if (replica.group === systemGroup) {
+      this.system.begin(replica.primary!);
       this.system.progressed();
       return;
     }

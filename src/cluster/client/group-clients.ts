@@ -71,7 +71,11 @@ export class GroupClients implements UnconfirmedKeeper {
     options.directory.onChange((group) => this.changed(group));
     if (options.links !== undefined) this.useLinks(options.links);
     this.expiry = options.clock.every(expirePeriodMs, () => {
-      for (const { client } of this.seats.values()) client.expireRequests();
+      for (const [group, seat] of this.seats) {
+        seat.client.expireRequests();
+        // It may be over by now.
+        if (isLocalGroup(group) && seat.client.attachment === undefined) this.attach(group, seat);
+      }
     });
   }
 

@@ -82,6 +82,8 @@ export interface ReplicationContext {
   /** The system group has applied more; its primary may answer more. */
   systemCommitted(replica: GroupReplica): void;
   systemProgressed(): void;
+  /** Does the wiring know queues of the group? */
+  hasQueues(group: number): boolean;
   /** The boot is proven dead. */
   isDead(boot: number): boolean;
   /** The link to a node, in that boot, if it is up. */

@@ -131,13 +131,16 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
   }
 
   /**
-   * A local group's node is dead: its queues died with it. While it is merely away nobody can tell.
+   * A local group's node is dead: its queues died with it. So they did when the wiring was cleared of them because nobody
+   * could tell for long whether it lives.
    */
   isOver(group: number): boolean {
     if (!isLocalGroup(group)) return false;
     // A member that is not known yet is not over.
     const owner = this.ownerOf(group);
-    return owner !== undefined && this.dead.has(owner.boot);
+    if (owner === undefined) return false;
+    if (this.dead.has(owner.boot)) return true;
+    return this.context.liveness.mayDepose(owner.node, owner.boot) && !this.context.hasQueues(group);
   }
 
   isDead(boot: number): boolean {

@@ -158,6 +158,10 @@ export class WiringTables {
     return this.groups.get(group)?.queues.values() ?? [];
   }
 
+  hasQueues(group: number): boolean {
+    return (this.groups.get(group)?.queues.size ?? 0) > 0;
+  }
+
   /**
    * The group's queues that have come or gone after wiring version `version`, oldest first; undefined if not all of them are
    * remembered: then compare with `queuesOfGroup`. While a node recovers or joins, changes are noted later than their
