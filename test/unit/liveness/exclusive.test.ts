@@ -127,6 +127,36 @@ interface Outcome {
   actsAtEnd: boolean;
 }
 
+/** Looks every 5 ms whether two act, or whether somebody may be deposed who is relied on. */
+class Watchman {
+  violation = '';
+  private readonly world: World;
+  private readonly actors: Map<string, Actor>;
+
+  constructor(world: World, actors: Map<string, Actor>) {
+    this.world = world;
+    this.actors = actors;
+    this.check();
+  }
+
+  private check(): void {
+    const { world } = this;
+    const live = [...this.actors.values()];
+    const acting = live.filter((actor) => actor.acts);
+    if (acting.length > 1)
+      this.violation ||= `${acting.map((actor) => actor.node.name).join(' and ')} act at ${world.loop.now}`;
+    for (const a of acting) {
+      for (const b of live) {
+        const promised = a.node.liveness!.promisedUntil(b.node.name, b.node.replica.boot) > a.node.clock.now();
+        if (a === b || !promised || !b.node.liveness!.mayDepose(a.node.name, a.node.replica.boot)) continue;
+        this.violation ||= `${b.node.name} may depose ${a.node.name}, which relies on it, at ${world.loop.now}`;
+      }
+    }
+    if (this.violation !== '') world.loop.stop();
+    world.loop.after(5, null, () => this.check());
+  }
+}
+
 /** One run: 25 s of faults, 10 s of peace. Stops at the first violation. */
 async function run(seed: number, rules: Partial<Rules> = {}, times: Partial<HeartbeatTimes> = {}): Promise<Outcome> {
   const world = new World(seed);
@@ -184,25 +214,9 @@ async function run(seed: number, rules: Partial<Rules> = {}, times: Partial<Hear
   };
   world.loop.after(500, null, fault);
 
-  let violation = '';
-  const check = (): void => {
-    const live = [...actors.values()];
-    const acting = live.filter((actor) => actor.acts);
-    if (acting.length > 1)
-      violation ||= `${acting.map((actor) => actor.node.name).join(' and ')} act at ${world.loop.now}`;
-    for (const a of acting) {
-      for (const b of live) {
-        const promised = a.node.liveness!.promisedUntil(b.node.name, b.node.replica.boot) > a.node.clock.now();
-        if (a === b || !promised || !b.node.liveness!.mayDepose(a.node.name, a.node.replica.boot)) continue;
-        violation ||= `${b.node.name} may depose ${a.node.name}, which relies on it, at ${world.loop.now}`;
-      }
-    }
-    if (violation !== '') world.loop.stop();
-    world.loop.after(5, null, check);
-  };
-  check();
+  const watchman = new Watchman(world, actors);
   await world.run(peaceAt + 10_000);
-  return { violation, epochs, actsAtEnd: [...actors.values()].some((actor) => actor.acts) };
+  return { violation: watchman.violation, epochs, actsAtEnd: [...actors.values()].some((actor) => actor.acts) };
 }
 
 const seeds = process.env['UNDERSTUDY_LONG_TESTS'] ? 2000 : 12;
