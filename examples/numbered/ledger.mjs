@@ -6,10 +6,10 @@
 /** Counts saturate here: more copies than that are not told apart. */
 const countMax = 255;
 /**
- * Two deliveries of one message come over different sockets, and this program may read the later one first. A first, unflagged
- * delivery is therefore taken as the earlier one if it is read at most so long after a flagged one.
+ * Deliveries to one consumer are read in the order in which they were sent. Those to two of them come over different sockets:
+ * this program may read the later one first if both are there, but then the other follows at once.
  */
-const raceMs = 500;
+const raceMs = 50;
 /** Messages named in the report, of each kind of fault. */
 const namedMax = 10;
 
@@ -58,7 +58,7 @@ export class Ledger {
     /** Faults by kind, with the first few messages of each. */
     this.faults = { lost: [], duplicates: [], disorder: [], unroutable: [], misplaced: [] };
     this.faultCounts = { lost: 0, duplicates: 0, disorder: 0, unroutable: 0, misplaced: 0 };
-    /** When a message was first delivered flagged, if no unflagged delivery was known then. */
+    /** Messages whose first delivery was flagged: when that was, and to which consumer. */
     this.flaggedFirst = new Map();
     /** Last unflagged number of each publisher that a consumer got from a queue. */
     this.last = new Map();
@@ -99,14 +99,14 @@ export class Ledger {
     }
     this.totals.delivered++;
     if (queue !== from) this.#fault('misplaced', `${publisher}:${number} of ${queue} from ${from}`);
-    if (redelivered) this.#flagged(account, publisher, number);
+    if (redelivered) this.#flagged(account, publisher, number, consumer);
     else this.#unflagged(account, publisher, number, queue, consumer);
   }
 
-  #flagged(account, publisher, number) {
+  #flagged(account, publisher, number, consumer) {
     this.totals.flagged++;
-    account.flagged.add(number);
-    if (account.unflagged.get(number) === 0) this.flaggedFirst.set(`${publisher}:${number}`, performance.now());
+    const isFirst = account.flagged.add(number) === 1 && account.unflagged.get(number) === 0;
+    if (isFirst) this.flaggedFirst.set(`${publisher}:${number}`, { consumer, at: performance.now() });
   }
 
   #unflagged(account, publisher, number, queue, consumer) {
@@ -114,13 +114,17 @@ export class Ledger {
     const copies = account.unflagged.add(number);
     // A publisher that sends again makes another message of it, which no broker can know.
     if (account.sent.get(number) > 1) return;
-    const flaggedAt = this.flaggedFirst.get(`${publisher}:${number}`);
-    if (copies > 1 || (flaggedAt !== undefined && performance.now() - flaggedAt > raceMs))
-      this.#fault('duplicates', name);
+    if (copies > 1 || this.#cameFlagged(publisher, number, consumer)) this.#fault('duplicates', name);
     const key = `${consumer} ${queue} ${publisher}`;
     const last = this.last.get(key) ?? -1;
     if (number < last) this.#fault('disorder', `${name} after ${last}`);
     else this.last.set(key, number);
+  }
+
+  /** It was delivered before, flagged; and what is delivered after that is flagged as well. */
+  #cameFlagged(publisher, number, consumer) {
+    const first = this.flaggedFirst.get(`${publisher}:${number}`);
+    return first !== undefined && (first.consumer === consumer || performance.now() - first.at > raceMs);
   }
 
   #fault(kind, what) {
