@@ -123,6 +123,8 @@ export class SetKeeper {
     const { clock, limits } = this.context;
     for (const follower of this.primary.followers.values()) {
       if (!follower.matched || this.primary.set.includes(follower.replica)) continue;
+      // Who would be taken out again at once is not taken in.
+      if (this.isLost(follower.replica)) continue;
       if (this.isAdmissible(follower)) {
         if (this.busy || this.primary.paused || this.primary.set.includesNode(follower.replica.node)) continue;
         this.propose([...this.record.value.inSync, follower.replica], `with ${follower.replica.node}`);

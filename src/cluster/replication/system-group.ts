@@ -3,16 +3,19 @@
  * feeds this node's wiring tables (rule 15: committed wiring only, since the state changes at commit only).
  */
 import type { Chunk } from '../../log/chunk.js';
-import type { Lsn } from '../../log/lsn.js';
-import { EnqueueView } from '../../log/record.js';
+import { epochOf, type Lsn } from '../../log/lsn.js';
+import { EnqueueView, encodeEnqueue, enqueueLength, MessageParts } from '../../log/record.js';
 import type { GroupObserver, QueueState } from '../../model/group-state.js';
 import { decodeObject } from '../../model/wiring/objects.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import type { SystemGroup, SystemLeader } from '../wiring/ports.js';
 import type { GroupReplica } from './group-replica.js';
+import type { Primary } from './primary.js';
 
 /** The queue of the system group that holds the declarations. */
 export const wiringIncarnation = 1;
+
+const nothing = new MessageParts();
 
 /** Objects read per turn when a recovered state is loaded. */
 const loadSlice = 500;
@@ -97,6 +100,18 @@ export class SystemReplica implements SystemGroup, GroupObserver {
     this.tables.applied(replica.log.committed);
     for (const listener of this.versionListeners) listener();
     this.progressed();
+  }
+
+  /**
+   * We lead in a new epoch: an event without content, so that the version of the wiring is beyond all versions of older epochs.
+   * The last events of those may be lost, if they were not durable, and operations that were routed with them must not wait
+   * for versions that never come.
+   */
+  begin(primary: Primary): void {
+    if (epochOf(primary.replica.log.end) === primary.epoch) return;
+    primary.reserve(enqueueLength(nothing, 0));
+    const { bytes, view } = primary.chunk;
+    primary.append(encodeEnqueue(bytes!, view!, primary.offset, nothing, [], true, 0, 0));
   }
 
   /** Told when the tables have reached a new version. */
