@@ -41,6 +41,8 @@ const startMsMax = 30_000;
 const convergeMsMax = 60_000;
 const answerMsMax = 60_000;
 const drainMsMax = 60_000;
+/** Far above what a run needs: more is a storm, of messages, retries or timers. */
+const eventsMax = 400_000;
 
 /** The simulation is over: a bound was passed. */
 class Overdue extends Error {}
@@ -135,6 +137,8 @@ export class Simulation {
 
   private keepPolling(): void {
     this.world.loop.after(pollMs, null, () => {
+      const { count, now } = this.world.loop;
+      if (count > eventsMax) this.world.fail('no-storms', `${count} events in ${(now / 1000).toFixed(1)} s`);
       for (const checker of this.checkers) checker.poll();
       this.keepPolling();
     });

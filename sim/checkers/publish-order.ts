@@ -22,7 +22,7 @@ export class PublishOrder extends Checker {
   override delivered(delivery: Delivery): void {
     const { copy, consumer, incarnation, redelivered } = delivery.facts;
     const { publisher, number, sends } = copy.message;
-    if (sends.length !== 1) return;
+    if (sends.length !== 1 || (copy.excuse !== '' && !copy.durable)) return;
     if (!redelivered) {
       const key = `${publisher} ${consumer}`;
       const last = this.lastByConsumer.get(key);
