@@ -9,7 +9,7 @@ import type { Rules } from '../../base/rules.js';
 import type { Turn } from '../../base/turn.js';
 import type { GroupServicePort, HeldMessage, SubscribeOptions } from '../../model/group-port.js';
 import { argumentsFromJson, type Json } from '../../model/wiring/arguments.js';
-import type { Frame } from '../link/frame.js';
+import { type Frame, FrameError } from '../link/frame.js';
 import type { Link } from '../link/link.js';
 import type { Links } from '../link/links.js';
 import { decodeText, FrameType, heldBytes, sendIdValue, settlementBytes } from './frames.js';
@@ -196,14 +196,12 @@ function call(port: GroupServicePort, frame: Frame, id: number): void {
 }
 
 function decodeOptions(text: string, credit: number): SubscribeOptions {
-  const json = JSON.parse(text) as { consumerTag: string; noAck: boolean; exclusive: boolean; arguments: Json };
-  return {
-    consumerTag: json.consumerTag,
-    noAck: json.noAck,
-    exclusive: json.exclusive,
-    arguments: argumentsFromJson(json.arguments),
-    credit,
-  };
+  try {
+    const json = JSON.parse(text) as { consumerTag: string; noAck: boolean; exclusive: boolean; arguments: Json };
+    return { ...json, arguments: argumentsFromJson(json.arguments), credit };
+  } catch (error) {
+    throw new FrameError(`a subscription's options cannot be read: ${(error as Error).message}`);
+  }
 }
 
 const callTypes = [

@@ -2,8 +2,9 @@
  * An attachment as its client sees it: the way to the service of one primary in one epoch. On the primary's own node the
  * calls are direct; elsewhere they are frames on the link (remote-tie.ts).
  */
-import { EnqueueView, MessageParts, RecordFlag } from '../../log/record.js';
+import { EnqueueView, enqueueHeaderBytes, MessageParts, RecordFlag } from '../../log/record.js';
 import type { GroupServicePort } from '../../model/group-port.js';
+import { FrameError } from '../link/frame.js';
 import type { PublishOutbox } from './publish-outbox.js';
 import { Settlement, type SettlementRing } from './settlement-ring.js';
 
@@ -71,7 +72,10 @@ const record = new EnqueueView();
 const parts = new MessageParts();
 const incarnations: number[] = [];
 
-/** Publishes the enqueue records in bytes [start, end), in order. They are copied by the service. */
+/**
+ * Publishes the enqueue records in bytes [start, end), in order. They are copied by the service. Throws a FrameError if they do
+ * not end there.
+ */
 export function publishRecords(
   port: GroupServicePort,
   bytes: Uint8Array,
@@ -84,7 +88,10 @@ export function publishRecords(
   parts.headerBytes = bytes;
   parts.bodyBytes = bytes;
   for (let at = start; at < end; at += record.length) {
+    if (end - at < enqueueHeaderBytes) throw new FrameError('a publish is cut short');
     record.set(bytes, view, at);
+    if (record.bodyStart + record.bodyLength !== at + record.length || at + record.length > end)
+      throw new FrameError('a publish is cut short, or too long');
     parts.persistent = (record.flags & RecordFlag.persistent) !== 0;
     parts.priority = record.priority;
     parts.format = record.format;

@@ -51,3 +51,39 @@ export const FrameType = {
   wiringAnswer: 0x61,
 } as const;
 export type FrameType = (typeof FrameType)[keyof typeof FrameType];
+
+/** Bytes that a payload has at least, by type: what its reader takes without asking. Texts and JSON may be empty here. */
+export const payloadBytesMin: Uint8Array = new Uint8Array(256);
+for (const [type, bytes] of [
+  [FrameType.have, 40],
+  [FrameType.backfill, 40],
+  [FrameType.haveEnd, 16],
+  [FrameType.joinEnd, 16],
+  [FrameType.batch, 16],
+  [FrameType.commit, 16],
+  [FrameType.ack, 32],
+  [FrameType.attach, 24],
+  [FrameType.publish, 16],
+  [FrameType.settle, 4],
+  [FrameType.subscribe, 32],
+  [FrameType.grant, 16],
+  [FrameType.unsubscribe, 8],
+  [FrameType.get, 25],
+  [FrameType.count, 24],
+  [FrameType.purge, 24],
+  [FrameType.attached, 16],
+  [FrameType.refused, 16],
+  [FrameType.confirmed, 16],
+  [FrameType.settled, 16],
+  [FrameType.deliver, 64],
+  [FrameType.subscribed, 8],
+  [FrameType.unsubscribed, 8],
+  [FrameType.cancelled, 8],
+  [FrameType.got, 72],
+  [FrameType.gotNothing, 8],
+  [FrameType.counted, 32],
+  [FrameType.purged, 16],
+  [FrameType.wiringRequest, 4],
+  [FrameType.wiringAnswer, 4],
+] as const)
+  payloadBytesMin[type] = bytes;

@@ -11,7 +11,8 @@ import type { Turn } from '../../base/turn.js';
 import type { ByteStream, Transport } from '../byte-stream.js';
 import type { Member } from '../map.js';
 import { Dialer } from './dialer.js';
-import { type Frame, type FrameHandler, firstFreeType } from './frame.js';
+import { type Frame, FrameError, type FrameHandler, firstFreeType } from './frame.js';
+import { payloadBytesMin } from './frame-types.js';
 import { Greeter } from './greeter.js';
 import type { LinkIdentity } from './hello.js';
 import { type Evidence, Link, type LinkLimits, type LinkOwner, linkLimits } from './link.js';
@@ -199,6 +200,7 @@ export class Links {
     const { type } = frame;
     if (!link.up && type >= firstFreeType) return link.close('closed', `frame type ${type} before the link was up`);
     const handler = this.handlers[type];
+    if (frame.end - frame.start < payloadBytesMin[type]!) throw new FrameError(`a frame of type ${type} is cut short`);
     if (handler) return handler(link, frame);
     if (this.unknownTypes.has(type)) return;
     this.unknownTypes.add(type);

@@ -3,7 +3,6 @@
  * is nothing to undo (rules 6, 7). If it cannot be matched it joins by set difference (Joiner).
  */
 import { type Flushable, Phase } from '../../base/turn.js';
-import { parseBatch } from '../../log/group-log.js';
 import { epochStart, type Lsn } from '../../log/lsn.js';
 import type { Link } from '../link/link.js';
 import { FrameType } from '../link/frame-types.js';
@@ -14,6 +13,7 @@ import {
   type JoinMessage,
   type QueuesMessage,
   type RefuseMessage,
+  readBatch,
   readJson,
   readSlice,
   type StartMessage,
@@ -208,7 +208,7 @@ export class Backup implements Flushable {
         this.commit(view.getFloat64(start + 8, true));
         return;
       case FrameType.backfill: {
-        const { slice, copiesStart } = readSlice(view, start);
+        const { slice, copiesStart } = readSlice(view, start, end);
         this.joiner?.backfill(slice, bytes, copiesStart, end);
         return;
       }
@@ -221,7 +221,7 @@ export class Backup implements Flushable {
 
   private batch(bytes: Uint8Array, start: number, end: number): void {
     const { log, logger, context } = this.replica;
-    const header = parseBatch(bytes, start, end);
+    const header = readBatch(bytes, start, end);
     if (header.previous !== log.end && context.rules.refuseGaps) {
       logger.warn('a batch does not follow on our log: following again', { previous: header.previous, end: log.end });
       this.follow();

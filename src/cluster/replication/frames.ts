@@ -10,8 +10,10 @@
  *   backfill  as have (the positions are those to drop; low = how far down it goes), then a copy batch or nothing
  *   joinEnd   8 f64 the primary's log end after the last backfill
  */
+import { type BatchHeader, parseBatch } from '../../log/group-log.js';
 import type { Lsn } from '../../log/lsn.js';
 import type { ReplicaOptions } from '../../log/record.js';
+import { FrameError } from '../link/frame.js';
 import type { Link } from '../link/link.js';
 import { FrameType } from '../link/frame-types.js';
 
@@ -67,8 +69,22 @@ export function sendJson(link: Link, type: FrameType, group: number, message: ob
   frame.bytes.set(json, at);
 }
 
+/** Throws a FrameError if it is no JSON. */
 export function readJson<T>(bytes: Uint8Array, start: number, end: number): T {
-  return JSON.parse(decoder.decode(bytes.subarray(start, end))) as T;
+  try {
+    return JSON.parse(decoder.decode(bytes.subarray(start, end))) as T;
+  } catch (error) {
+    throw new FrameError((error as Error).message);
+  }
+}
+
+/** The header of a batch that came over a link. Throws a FrameError if it is damaged. */
+export function readBatch(bytes: Uint8Array, start: number, end: number): BatchHeader {
+  try {
+    return parseBatch(bytes, start, end);
+  } catch (error) {
+    throw new FrameError((error as Error).message);
+  }
 }
 
 export function sendBatch(
@@ -161,9 +177,10 @@ export function sendSlice(
   if (copies !== undefined) frame.bytes.set(copies, to);
 }
 
-/** Returns the slice and where the copies begin. */
-export function readSlice(view: DataView, start: number): { slice: Slice; copiesStart: number } {
+/** Returns the slice and where the copies begin. Throws a FrameError if it is cut short. */
+export function readSlice(view: DataView, start: number, end: number): { slice: Slice; copiesStart: number } {
   const count = view.getUint32(start + 32, true);
+  if (count * 8 > end - start - 40) throw new FrameError(`a slice of ${count} positions is cut short`);
   const positions = new Array<Lsn>(count);
   for (let i = 0; i < count; i++) positions[i] = view.getFloat64(start + 40 + i * 8, true);
   return {

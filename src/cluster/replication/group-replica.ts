@@ -22,11 +22,11 @@ import {
 } from '../../log/record.js';
 import { SyncCounter } from '../../log/sync-counter.js';
 import { GroupState } from '../../model/group-state.js';
-import { parseBatch } from '../../log/group-log.js';
 import { batchHeaderBytes } from '../../log/batch.js';
 import { type GroupRecord, isLocalGroup, sameReplica, systemGroup, type Versioned } from '../map.js';
 import { Backup } from './backup.js';
 import type { ReplicationContext } from './context.js';
+import { readBatch } from './frames.js';
 import { Primary } from './primary.js';
 
 /** What a node's replication wants to know of its groups. */
@@ -353,7 +353,7 @@ export class GroupReplica implements JournalOwner {
 
   /** A copy batch, received or made: journaled, applied at once. Returns the number of its records. */
   insertCopies(bytes: Uint8Array, start: number, end: number): number {
-    const header = parseBatch(bytes, start, end);
+    const header = readBatch(bytes, start, end);
     const { chunk, offset } = this.log.store(bytes, start, end);
     this.context.journal.append(this, chunk, offset, offset + end - start, 0);
     const view = chunk.view!;

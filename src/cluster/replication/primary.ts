@@ -337,13 +337,13 @@ export class Primary implements GroupAppender, Flushable {
   }
 
   /** Frames from replicas; the payload's epoch and session are checked here. */
-  frame(link: Link, type: number, view: DataView, start: number): void {
+  frame(link: Link, type: number, view: DataView, start: number, end: number): void {
     const follower = this.followers.get(link.peer.node);
     if (follower === undefined || follower.link !== link) return;
     if (view.getUint32(start, true) !== this.epoch && this.replica.context.rules.ackEpoch) return;
     if (view.getUint32(start + 4, true) !== follower.session) return;
     if (type === FrameType.ack) this.acked(follower, view, start);
-    else if (type === FrameType.have) this.backfill.request(follower, readSlice(view, start).slice);
+    else if (type === FrameType.have) this.backfill.request(follower, readSlice(view, start, end).slice);
     else if (type === FrameType.haveEnd) this.backfill.end(follower);
   }
 

@@ -224,7 +224,7 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
       case FrameType.ack:
       case FrameType.have:
       case FrameType.haveEnd:
-        replica.primary?.frame(link, type, view, start);
+        replica.primary?.frame(link, type, view, start, end);
         return;
       default:
         replica.backup?.frame(link, type, bytes, view, start, end);

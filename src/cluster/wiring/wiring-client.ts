@@ -15,7 +15,7 @@ import {
 } from '../../model/wiring/operations.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import type { GroupDirectory } from '../client/ports.js';
-import type { Frame } from '../link/frame.js';
+import { type Frame, FrameError } from '../link/frame.js';
 import { FrameType } from '../link/frame-types.js';
 import type { Link } from '../link/link.js';
 import type { Links } from '../link/links.js';
@@ -136,7 +136,13 @@ export class WiringClient {
 
   private answerFrame(frame: Frame): void {
     const number = frame.view.getUint32(frame.start, true);
-    this.answered(number, decodeAnswer(frame.bytes.subarray(frame.start + 4, frame.end)));
+    let answer: WiringAnswer;
+    try {
+      answer = decodeAnswer(frame.bytes.subarray(frame.start + 4, frame.end));
+    } catch (error) {
+      throw new FrameError(`a wiring answer cannot be read: ${(error as Error).message}`);
+    }
+    this.answered(number, answer);
   }
 
   private answered(number: number, answer: WiringAnswer): void {

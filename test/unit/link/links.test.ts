@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FrameError } from '../../../src/cluster/link/frame.js';
+import { FrameType } from '../../../src/cluster/link/frame-types.js';
 import { type TestNode, World } from './world.js';
 
 const someType = 0xf0;
@@ -38,6 +39,20 @@ test('frames reach the handler of their type, from the right peer', async () => 
   n1.links.get('n2')!.send(someType, 6, Buffer.from('c'));
   await world.run(20);
   assert.deepEqual(got, ['n1/5: ab', 'n1/6: c']);
+});
+
+test('a frame that is cut short ends the link, not the process', async () => {
+  const world = new World();
+  const [n1, n2] = [world.node('n1'), world.node('n2')];
+  n2.links.handle(FrameType.ack, (_link, { view, start }) => void view.getFloat64(start + 24, true));
+  world.introduce();
+  await world.run(20);
+  n1.links.get('n2')!.send(FrameType.ack, 5, Buffer.alloc(31));
+  await world.run(20);
+  assert.ok(
+    n2.events.some((event) => event.startsWith('down n1')),
+    n2.events.join(),
+  );
 });
 
 test('frames sent at `up` are not lost, whichever side comes up first', async () => {
