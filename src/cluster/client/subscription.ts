@@ -66,6 +66,8 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
   private readonly since: number;
   private settleOpen: ((refusal: string) => void) | undefined;
   private settleCancel: (() => void) | undefined;
+  /** Why the service ended it between its opening and its first credit; its client is told after the opening. */
+  private endedEarly: string | undefined;
 
   /** `now`: by the node's clock; see `expire`. */
   constructor(client: HolderClient, incarnation: number, number: number, request: ConsumeRequest, now: number) {
@@ -161,7 +163,8 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
   grantFirst(): void {
     if (this.state !== State.opening) return;
     this.state = State.open;
-    if (this.credit > 0) this.client.port?.grant(this.number, this.credit);
+    if (this.endedEarly !== undefined) this.cancelledByService(this.endedEarly);
+    else if (this.credit > 0) this.client.port?.grant(this.number, this.credit);
   }
 
   unsubscribed(): void {
@@ -171,7 +174,8 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
   cancelledByService(reason: string): void {
     if (this.state === State.ended) return;
     if (this.state === State.opening) {
-      this.subscribed(`${Refusal.notFound}: ${reason}`);
+      if (this.settleOpen === undefined) this.endedEarly = reason;
+      else this.subscribed(`${Refusal.notFound}: ${reason}`);
       return;
     }
     const wasOpen = this.state === State.open;
