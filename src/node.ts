@@ -118,9 +118,10 @@ export class Node {
     const { options, broker } = this;
     const { logger } = options;
     const authenticator = new StaticAuthenticator(options.users);
+    const openFiles = openFilesMax();
     if (options.http !== null) {
       const { ManagementServer } = await import('./management/server.js');
-      this.management = new ManagementServer({ broker, authenticator, logger });
+      this.management = new ManagementServer({ broker, authenticator, logger, openFiles });
       this.http = await this.management.listen(options.http);
     }
     await checkFree(options.amqp);
@@ -131,7 +132,7 @@ export class Node {
       clock: this.clock,
       logger,
       authenticator,
-      limits: clientLimits(logger),
+      limits: clientLimits(openFiles, logger),
       product: { version, clusterName: broker.map.config.id },
       boot: broker.self.boot,
     });
@@ -165,8 +166,7 @@ export class Node {
 }
 
 /** Clients must not take the files that the journal needs. */
-function clientLimits(logger: Logger): Partial<Limits> {
-  const openFiles = openFilesMax();
+function clientLimits(openFiles: number, logger: Logger): Partial<Limits> {
   const limits = limitsForOpenFiles(openFiles);
   if (limits.connectionsMax < defaultLimits.connectionsMax) {
     const { connectionsMax } = limits;

@@ -22,14 +22,17 @@ export interface ManagementOptions {
   broker: BrokerNode;
   authenticator: Authenticator;
   logger: Logger;
+  /** Files that the process may have open. */
+  openFiles: number;
 }
 
 const resources: readonly Resource[] = [...clusterRoutes, ...queueRoutes, ...healthRoutes];
 
 /** Requests that are under way; more are refused. */
 const requestsMax = 1000;
-/** Sockets; more are closed at once, so that they never take what the journal and AMQP clients need. */
+/** Sockets at most, and the share that they may have of the files that the process may open: others need some too. */
 const connectionsMax = 256;
+const openFilesShare = 1 / 8;
 
 export class ManagementServer {
   private readonly options: ManagementOptions;
@@ -44,7 +47,7 @@ export class ManagementServer {
     this.server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
       void this.serve(request, response);
     });
-    this.server.maxConnections = connectionsMax;
+    this.server.maxConnections = Math.min(connectionsMax, Math.ceil(options.openFiles * openFilesShare));
     this.server.on('connection', (socket) => {
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));
