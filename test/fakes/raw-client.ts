@@ -30,7 +30,7 @@ export interface Received {
   body: Buffer;
 }
 
-const timeoutMs = 3000;
+const timeoutMs = 10_000;
 
 export class RawClient implements FrameHandler {
   readonly socket: Socket;
@@ -38,7 +38,7 @@ export class RawClient implements FrameHandler {
   /** Bytes before any frame, if the server answers with a protocol header. */
   readonly raw: Buffer[] = [];
   /** Resolves when the server has ended the connection. */
-  readonly closed: Promise<unknown>;
+  readonly closed: Promise<void>;
   private readonly parser: FrameParser = new FrameParser(this, false);
   private readonly queue: Received[] = [];
   private waiting: (() => void) | undefined;
@@ -49,9 +49,12 @@ export class RawClient implements FrameHandler {
     this.socket = socket;
     this.parser.frameMax = 0x7fff_ffff;
     this.frames.frameMax = 0;
-    this.closed = once(socket, 'close').then(() => {
-      this.isClosed = true;
-      this.waiting?.();
+    this.closed = new Promise((resolve) => {
+      socket.once('close', () => {
+        this.isClosed = true;
+        this.waiting?.();
+        resolve();
+      });
     });
     socket.on('error', () => {});
     socket.on('data', (bytes) => {
