@@ -62,6 +62,7 @@ export class GroupLog {
   private batchCount = 0;
   private batchDurable = false;
   private nextLsn: Lsn = 0;
+  private epochEnd: Lsn = 0;
 
   constructor(group: number, chunks: Chunks) {
     this.group = group;
@@ -74,6 +75,12 @@ export class GroupLog {
   beginEpoch(epoch: number): void {
     if (epochStart(epoch) < this.end) throw new Error(`epoch ${epoch} is older than the log's end ${this.end}`);
     this.nextLsn = epochStart(epoch) + 1;
+    this.epochEnd = epochStart(epoch + 1);
+  }
+
+  /** Numbers that the epoch has left: an epoch must end before they do. */
+  get numbersLeft(): number {
+    return this.epochEnd - this.nextLsn;
   }
 
   get openChunk(): Chunk {

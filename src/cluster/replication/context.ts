@@ -30,6 +30,8 @@ export interface ReplicationLimits {
   admitLagMs: number;
   /** A backup that has so many bytes waiting for its disk follows no further until that is down to a half. */
   pendingBytesMax: number;
+  /** A primary begins a new epoch when the present one has only so many numbers left (of 2^32). */
+  epochNumbersMin: number;
   /** A lost replica's place is given to another node after this. */
   reReplicateAfterMs: number;
   /** Bytes of one backfill frame, and positions of one slice. */
@@ -48,6 +50,7 @@ export function replicationLimits(leaseMs: number): ReplicationLimits {
     admitWaitMs: 1000,
     admitLagMs: 250,
     pendingBytesMax: 256 * 1024 * 1024,
+    epochNumbersMin: 2 ** 28,
     reReplicateAfterMs: 600_000,
     backfillBytes: 256 * 1024,
     backfillPositions: 2048,

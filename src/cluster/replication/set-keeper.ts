@@ -90,8 +90,15 @@ export class SetKeeper {
       this.propose(this.without(lost), `without ${lost.map((member) => member.node).join(', ')}`);
       return;
     }
+    if (this.primary.replica.log.numbersLeft < this.context.limits.epochNumbersMin) this.renewEpoch();
     this.considerAdmissions();
-    this.considerReplicas();
+    if (!this.busy) this.considerReplicas();
+  }
+
+  /** A takeover from ourselves: what is not committed is given back and comes again with numbers of the new epoch. */
+  private renewEpoch(): void {
+    this.primary.replica.logger.info('the numbers of the epoch run out: the next one begins');
+    void this.swap({ ...this.record.value, epoch: this.primary.epoch + 1 });
   }
 
   private isLost(member: Replica): boolean {

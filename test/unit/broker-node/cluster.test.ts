@@ -154,3 +154,33 @@ test('nobody is taken for dead while nodes start at once', async () => {
     for (const other of nodes) assert.equal(node.replication.isDead(other.self.boot), false, other.options.node);
   await Promise.all(nodes.map((node) => node.stop()));
 });
+
+test('a new epoch begins before the numbers of one run out, and nothing is lost or doubled', async () => {
+  const { nodes } = await cluster(2, { groups: 1, limits: { epochNumbersMin: 2 ** 32 - 200 } });
+  const [n1, n2] = nodes as [BrokerNode, BrokerNode];
+  await declare(n1.broker, 'q');
+  const sink = new TestSink();
+  sink.autoAck = true;
+  await consume(n2.broker, 'q', sink, 10_000);
+  const publishers = nodes.map((node) => new TestPublisher(node.broker));
+  const expected: string[] = [];
+  for (let i = 0; i < 40; i++) {
+    for (const [p, publisher] of publishers.entries())
+      for (let j = 0; j < 10; j++) {
+        publisher.publish('q', `${p}-${i}-${j}`);
+        expected.push(`${p}-${i}-${j}`);
+      }
+    await sleep(10);
+  }
+  await Promise.all(publishers.map((publisher) => publisher.confirmed()));
+  await sink.received(expected.length);
+  assert.ok(n1.map.groups.get(1)!.value.epoch > 3, String(n1.map.groups.get(1)!.value.epoch));
+  assert.deepEqual([...new Set(sink.deliveries.map(({ body }) => body))].sort(), expected.sort());
+  assert.deepEqual(
+    sink.deliveries.filter(
+      ({ body, redelivered }, i) => !redelivered && sink.deliveries.slice(0, i).some((one) => one.body === body),
+    ),
+    [],
+  );
+  await Promise.all(nodes.map((node) => node.stop()));
+});
