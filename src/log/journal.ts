@@ -67,6 +67,8 @@ export interface Journal {
    * be acknowledged before recovery (rule 7). `onState` reports changes.
    */
   readonly state: JournalState;
+  /** The state's reason in words; '' for 'ok'. */
+  readonly reason: string;
   /**
    * May a record of the group with an lsn in [from, to] still be on disk, or come back after a crash? While it may, a void
    * range must stay in the group's meta (rule 19).

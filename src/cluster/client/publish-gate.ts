@@ -106,7 +106,10 @@ export function outboxSource(memory: OutboxMemory, bytesMax: number): GateSource
 }
 
 /** Bytes that are not on disk yet; a full or failed disk. */
-export function journalSource(journal: Pick<Journal, 'pendingBytes' | 'state'>, pendingBytesMax: number): GateSource {
+export function journalSource(
+  journal: Pick<Journal, 'pendingBytes' | 'state' | 'reason'>,
+  pendingBytesMax: number,
+): GateSource {
   const slow = new BoundSource(
     () => journal.pendingBytes,
     () => pendingBytesMax,
@@ -115,7 +118,7 @@ export function journalSource(journal: Pick<Journal, 'pendingBytes' | 'state'>, 
   );
   return {
     reason(closed) {
-      if (journal.state === 'full') return 'low on disk: the disk is full';
+      if (journal.state === 'full') return `low on disk: ${journal.reason}`;
       if (journal.state === 'failed') return 'the disk has failed';
       return slow.reason(closed);
     },

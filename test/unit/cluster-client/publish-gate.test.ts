@@ -40,7 +40,7 @@ describe('publish gate', () => {
   });
 
   it('says why: memory, disk, the state of the node', async () => {
-    const journal: { pendingBytes: number; state: JournalState } = { pendingBytes: 0, state: 'ok' };
+    const journal = { pendingBytes: 0, state: 'ok' as JournalState, reason: 'nothing left' };
     const chunks = { residentBytes: 0, budgetBytes: 100 };
     let stop = '';
     const health = { publishStop: () => stop, onChange: () => {} };
@@ -63,9 +63,9 @@ describe('publish gate', () => {
       'low on memory',
       '',
       'the disk is slower than the publishers',
-      'low on disk: the disk is full',
+      'low on disk: nothing left',
       'the lease is lost',
-      'low on disk: the disk is full',
+      'low on disk: nothing left',
       'the disk has failed',
     ]);
     gate.close();
