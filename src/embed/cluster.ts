@@ -59,6 +59,10 @@ export class Cluster implements AsyncDisposable {
   static async start(options: EmbeddedClusterOptions = {}): Promise<Cluster> {
     const cluster = new Cluster(options);
     try {
+      // Whoever founds the cluster leads the group of its wiring: no follower.
+      const { followers = [] } = options;
+      const leaders = cluster.names.filter((name) => !followers.includes(name));
+      await Promise.all(leaders.map((name) => cluster.startNode(name)));
       await Promise.all(cluster.names.map((name) => cluster.startNode(name)));
     } catch (error) {
       await cluster.stop();

@@ -103,6 +103,7 @@ describe('Cluster', () => {
       return [...new Set((body['groups'] as { primary: string }[]).map(({ primary }) => primary))];
     };
     assert.deepEqual(await leaders(), ['n1']);
+    assert.equal(cluster.isComplete, true);
     await publish(cluster.amqpUrl('n2'), 'q', ['a']);
     await cluster.killNode('n1');
     assert.deepEqual(await drain(cluster.amqpUrl('n2'), 'q'), ['a']);

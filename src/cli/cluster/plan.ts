@@ -32,6 +32,8 @@ export interface NodePlan {
   folder: string;
   amqp: string;
   http: string;
+  /** False: a follower. */
+  leads: boolean;
   /** Arguments of `understudy serve`. */
   arguments: string[];
 }
@@ -49,6 +51,7 @@ export function planNodes(plan: ClusterPlan, data: string): NodePlan[] {
 function planNode(plan: ClusterPlan, data: string, index: number): NodePlan {
   const name = `n${index + 1}`;
   const folder = join(data, name);
+  const leads = !plan.followers.includes(name);
   const settings: Record<string, unknown> = {
     ...plan.settings,
     node: name,
@@ -56,7 +59,7 @@ function planNode(plan: ClusterPlan, data: string, index: number): NodePlan {
     amqp: shifted('amqp', plan.amqp, index),
     http: shifted('http', plan.http, index),
     cluster: shifted('cluster', plan.cluster, index),
-    lead: !plan.followers.includes(name),
+    lead: leads,
     coordinator: `local:${join(data, 'coordinator')}`,
   };
   readSettings(settings);
@@ -65,6 +68,7 @@ function planNode(plan: ClusterPlan, data: string, index: number): NodePlan {
     folder,
     amqp: settings['amqp'] as string,
     http: settings['http'] as string,
+    leads,
     arguments: Object.entries(settings).flatMap(([setting, value]) => [`--${setting}`, String(value)]),
   };
 }

@@ -38,7 +38,9 @@ export class Supervisor {
         );
     }
     try {
-      await Promise.all(plans.map((plan) => this.startNode(plan)));
+      // Whoever founds the cluster leads the group of its wiring: no follower.
+      for (const leads of [true, false])
+        await Promise.all(plans.filter((plan) => plan.leads === leads).map((plan) => this.startNode(plan)));
     } catch (error) {
       await this.stop();
       throw error;
