@@ -38,7 +38,7 @@ export class LoneBroker implements AsyncDisposable {
   readonly clusterPort: number;
   private readonly settings: LoneBrokerOptions;
   private child: ChildProcess | undefined;
-  private ended: Promise<number> = Promise.resolve(0);
+  private ended: Promise<void> = Promise.resolve();
 
   private constructor(port: number, settings: LoneBrokerOptions) {
     this.settings = settings;
@@ -52,7 +52,12 @@ export class LoneBroker implements AsyncDisposable {
   /** Resolves when it serves. */
   static async start(settings: LoneBrokerOptions = {}): Promise<LoneBroker> {
     const broker = new LoneBroker(await freePorts(3), settings);
-    await broker.start();
+    try {
+      await broker.start();
+    } catch (error) {
+      await broker[Symbol.asyncDispose]();
+      throw error;
+    }
     return broker;
   }
 
@@ -71,10 +76,10 @@ export class LoneBroker implements AsyncDisposable {
     this.child = child;
     running.add(child);
     this.ended = new Promise((resolve) => {
-      child.once('close', (code) => {
+      child.once('close', () => {
         running.delete(child);
         if (this.child === child) this.child = undefined;
-        resolve(code ?? -1);
+        resolve();
       });
     });
     await this.untilReady(child);
@@ -123,16 +128,15 @@ export class LoneBroker implements AsyncDisposable {
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) * 1024;
   }
 
+  /** SIGSTOP, SIGCONT. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.child!.kill(signal);
+  }
+
   /** kill -9. */
   async kill(): Promise<void> {
     this.child?.kill('SIGKILL');
     await this.ended;
-  }
-
-  /** SIGTERM; resolves to the exit code. */
-  stop(): Promise<number> {
-    this.child?.kill('SIGTERM');
-    return this.ended;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

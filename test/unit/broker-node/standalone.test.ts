@@ -36,3 +36,41 @@ test('a broker that is alone: declare, publish, consume, ack; what is not acked 
   assert.ok(rest.deliveries.every((delivery) => delivery.redelivered));
   await again.stop();
 });
+
+test('a broker that is alone serves what is left when its journal is damaged', async () => {
+  const disk = new MemoryDisk();
+  const node = makeNode({ node: 'solo' }, { disk });
+  await node.start();
+  await declare(node.broker, 'q');
+  const publisher = new TestPublisher(node.broker);
+  for (let i = 10; i < 40; i++) {
+    publisher.publish('q', `body-${i}`);
+    await publisher.confirmed();
+  }
+  await node.stop();
+  await flipBit(disk, 'body-20');
+
+  const again = makeNode({ node: 'solo' }, { disk });
+  await again.start();
+  assert.equal(again.store.identity.damaged, true);
+  const sink = new TestSink();
+  sink.autoAck = true;
+  await consume(again.broker, 'q', sink);
+  await sink.received(29);
+  assert.deepEqual(
+    sink.deliveries.map((delivery) => delivery.body),
+    Array.from({ length: 30 }, (_, i) => `body-${i + 10}`).filter((body) => body !== 'body-20'),
+  );
+  await again.stop();
+});
+
+/** Damages the first segment at the place of a text. */
+async function flipBit(disk: MemoryDisk, text: string): Promise<void> {
+  const file = await disk.open('journal-0000000001.seg', { create: false });
+  const bytes = new Uint8Array(await file.size());
+  await file.read(bytes, 0);
+  const at = Buffer.from(bytes.buffer).indexOf(text);
+  assert.ok(at > 0);
+  await file.write([Uint8Array.of(bytes[at]! ^ 1)], at);
+  await file.close();
+}
