@@ -370,7 +370,8 @@ export class BrokerNode {
     const { ports, options, store } = this;
     return {
       self: this.self,
-      journalIntact: !store.identity.damaged,
+      // Alone there is nobody who might have more: it serves what is left, and has said what is not.
+      journalIntact: ports.cluster === undefined || !store.identity.damaged,
       clock: ports.clock,
       turn: ports.turn,
       random: ports.random,
