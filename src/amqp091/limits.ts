@@ -39,8 +39,8 @@ export interface Limits {
 
 export const defaultLimits: Limits = {
   connectionsMax: 65_536,
-  allChannelsMax: 262_144,
-  allConsumersMax: 262_144,
+  allChannelsMax: 131_072,
+  allConsumersMax: 131_072,
   handshakesMax: 2_048,
   handshakeTimeoutMs: 10_000,
   closeTimeoutMs: 10_000,

@@ -11,7 +11,8 @@ export const Outcome = {
 } as const;
 export type Outcome = (typeof Outcome)[keyof typeof Outcome];
 
-const initialCapacity = 64;
+/** Many channels only publish. */
+const initialCapacity = 4;
 
 /**
  * The deliveries of a channel that its client owes an answer for, in order of delivery tag: a ring of parallel arrays.
