@@ -1,12 +1,13 @@
 /** The production node, fitted to the simulator: everything of a broker but sockets for clients, HTTP and signals. */
 import { BrokerNode } from '../src/broker-node.js';
 import { isLocalGroup } from '../src/cluster/map.js';
+import { plantedDisk } from './planted-disk.js';
 import type { GroupProbe, NodeProbe, QueueProbe, SimPorts, SimProcess } from './node-ports.js';
 
 export function createSimProcess(ports: SimPorts): SimProcess {
   const { clock, turn, random, logger, disk, later, rules, transport, coordinator, options } = ports;
   const node = new BrokerNode(
-    { clock, turn, random, logger, disk, later, rules, cluster: { transport, coordinator } },
+    { clock, turn, random, logger, disk: plantedDisk(disk, rules), later, rules, cluster: { transport, coordinator } },
     {
       node: ports.name,
       address: ports.address,

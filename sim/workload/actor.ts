@@ -25,6 +25,10 @@ export abstract class Actor implements ConnectionOwner {
     this.random = world.random.fork(`actor ${name}`);
   }
 
+  toString(): string {
+    return this.name;
+  }
+
   stop(): void {
     this.stopping = true;
   }

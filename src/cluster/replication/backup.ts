@@ -3,7 +3,9 @@
  * is nothing to undo (rules 6, 7). If it cannot be matched it joins by set difference (Joiner).
  */
 import { type Flushable, Phase } from '../../base/turn.js';
+import { type Batch, forEachRecord } from '../../log/group-log.js';
 import { epochStart, type Lsn } from '../../log/lsn.js';
+import { RecordKind } from '../../log/record.js';
 import type { Link } from '../link/link.js';
 import { FrameType } from '../link/frame-types.js';
 import { type Replica, systemGroup } from '../map.js';
@@ -22,6 +24,7 @@ import {
 } from './frames.js';
 import type { GroupReplica } from './group-replica.js';
 import { Joiner } from './joiner.js';
+import { wiringIncarnation } from './system-group.js';
 
 export class Backup implements Flushable {
   readonly epoch: number;
@@ -219,6 +222,17 @@ export class Backup implements Flushable {
     }
   }
 
+  /** Planted fault: declarations count before they are committed. */
+  private actAtReceipt(batch: Batch): void {
+    const { state } = this.replica;
+    const queue = state.queue(wiringIncarnation)!;
+    forEachRecord(batch, (chunk, offset) => {
+      if (chunk.bytes![offset + 4] !== RecordKind.enqueue) return;
+      for (const observer of state.observers)
+        observer.enqueued(queue, chunk.view!.getFloat64(offset + 8, true), chunk, offset);
+    });
+  }
+
   private batch(bytes: Uint8Array, start: number, end: number): void {
     const { log, logger, context } = this.replica;
     const header = readBatch(bytes, start, end);
@@ -235,6 +249,7 @@ export class Backup implements Flushable {
     const batch = log.receive(bytes, start, end, header);
     this.replica.journalBatch(batch);
     if (!context.rules.applyAtCommit) this.replica.commitTo(batch.last);
+    if (!context.rules.onlyCommittedWiring && this.replica.group === systemGroup) this.actAtReceipt(batch);
     this.ack();
   }
 

@@ -28,8 +28,9 @@ export class PublishLog {
     for (let i = 0; i < incarnations.length; i++) {
       if (this.state.queue(incarnations[i]!) !== undefined) continue;
       if (targets === incarnations) targets = [...incarnations];
-      (targets as number[])[i] = 0;
-      left--;
+      const instead = this.insteadOf(incarnations[i]!);
+      (targets as number[])[i] = instead;
+      if (instead === 0) left--;
     }
     if (left > 0) this.encode(parts, targets, durable, boot, sequence);
     else this.encode(noMessage, noQueues, false, boot, sequence);
@@ -39,8 +40,9 @@ export class PublishLog {
   appendRecord(record: Uint8Array, view: DataView): void {
     let left = 0;
     for (let i = 0, at = enqueueHeaderBytes; i < view.getUint16(6, true); i++, at += 8) {
-      if (this.state.queue(view.getFloat64(at, true)) !== undefined) left++;
-      else view.setFloat64(at, 0, true);
+      if (this.state.queue(view.getFloat64(at, true)) === undefined)
+        view.setFloat64(at, this.insteadOf(view.getFloat64(at, true)), true);
+      if (view.getFloat64(at, true) !== 0) left++;
     }
     if (left === 0) {
       this.encode(noMessage, noQueues, false, view.getUint32(16, true), view.getFloat64(24, true));
@@ -49,6 +51,15 @@ export class PublishLog {
     this.appender.reserve(record.length);
     this.appender.chunk.bytes!.set(record, this.appender.offset);
     this.took(record.length);
+  }
+
+  /** What a queue that is gone is replaced by: nothing (rule 15). */
+  private insteadOf(incarnation: number): number {
+    if (this.rules.byIncarnation) return 0;
+    // Planted fault: the queue that was declared after it, as if it were meant by name.
+    let newest = 0;
+    for (const queue of this.state.allQueues()) newest = Math.max(newest, queue.incarnation);
+    return newest > incarnation ? newest : 0;
   }
 
   private encode(
