@@ -20,6 +20,7 @@ import type {
   Subscription,
   Wiring,
 } from '../../model/broker.js';
+import { checkArguments } from '../../model/wiring/arguments.js';
 import type { QueueObject } from '../../model/wiring/objects.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import { ClusterRoute } from './cluster-route.js';
@@ -133,6 +134,8 @@ export class ClusterBroker implements Broker {
 
   async consume(request: ConsumeRequest): Promise<Subscription> {
     const queue = usableQueue(this.tables, request.vhost, request.queue, request.connection);
+    // Now, and not when it must be said to a primary on another node, perhaps much later.
+    checkArguments(request.arguments);
     return this.options.clients.client(queue.group).consume(queue.position, request);
   }
 

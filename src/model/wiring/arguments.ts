@@ -81,6 +81,11 @@ export function argumentsToJson(table: Arguments): Json {
   return json;
 }
 
+/** @throws RefusedError (precondition-failed) for a table that `argumentsToJson` refuses. */
+export function checkArguments(table: Arguments): void {
+  argumentsToJson(table);
+}
+
 /** Values of a table, those of tables and arrays in it included. */
 function countValues(value: ArgumentValue): number {
   if (!isComposite(value)) return 1;

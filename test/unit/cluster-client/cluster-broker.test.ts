@@ -4,7 +4,7 @@ import { RefusedError } from '../../../src/base/errors.js';
 import { silentLogger } from '../../../src/base/logger.js';
 import { ClusterBroker, type ConnectionWiring } from '../../../src/cluster/client/cluster-broker.js';
 import { outboxSource, SourcesGate } from '../../../src/cluster/client/publish-gate.js';
-import type { ConsumeRequest, GetRequest } from '../../../src/model/broker.js';
+import type { Arguments, ArgumentValue, ConsumeRequest, GetRequest, Subscription } from '../../../src/model/broker.js';
 import type { QueueObject } from '../../../src/model/wiring/objects.js';
 import { WiringTables } from '../../../src/model/wiring/tables.js';
 import { TestClient } from './test-client.js';
@@ -131,6 +131,27 @@ describe('cluster broker', () => {
     broker.get(get);
     broker.get({ ...get, queue: 'x' });
     assert.deepEqual(failures, ['resource-locked', 'not-found']);
+  });
+
+  it('refuses arguments of a consumer that could not be said to another node, whoever leads now', async () => {
+    const { world, node, groups, broker } = await setup();
+    let deep: ArgumentValue = 1;
+    for (let i = 0; i < 40; i++) deep = [deep];
+    const consume = (queue: string, args: Arguments): Promise<Subscription> =>
+      broker.consume({
+        ...{ vhost: '/', queue, consumerTag: 'c', noAck: false, exclusive: false, connection: 'b/2/1' },
+        ...{ arguments: args, credit: 1, sink: new TestClient(node, 1), cookie: 0 },
+      });
+    // q1 is led by the other node, q3 by this one.
+    for (const queue of ['q1', 'q3'])
+      for (const args of [{ deep }, { many: Array.from({ length: 2000 }, () => 1) }])
+        await assert.rejects(consume(queue, args), { kind: 'precondition-failed' });
+    const [one, two] = groups;
+    one.lead(node);
+    two.lead(world.nodes.get('a')!);
+    await world.run(100);
+    one.lead(world.nodes.get('a')!);
+    await world.run(100);
   });
 
   it('reports a queue from its primary', async () => {
