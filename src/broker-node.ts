@@ -182,6 +182,15 @@ export class BrokerNode {
     await this.changeMember((member) => ({ ...member, ...endpoints }));
   }
 
+  /** Whoever cannot write cannot lead. */
+  private makesProgress(): boolean {
+    return this.store.journal.stuckMs < this.limits.slowMs;
+  }
+
+  private get limits(): ReplicationLimits {
+    return { ...replicationLimits(this.options.times.leaseMs), ...this.options.limits };
+  }
+
   get isReady(): boolean {
     return this.map?.members.get(this.options.node)?.value.state === MemberState.ready;
   }
@@ -265,6 +274,7 @@ export class BrokerNode {
       logger,
       rules: this.rules,
       times: options.times,
+      mayRenew: () => this.makesProgress(),
     });
     this.map.listen({
       groupChanged: () => {},
@@ -381,7 +391,7 @@ export class BrokerNode {
       chunks: store.chunks,
       map: this.map,
       liveness: this.liveness,
-      limits: { ...replicationLimits(options.times.leaseMs), ...options.limits },
+      limits: this.limits,
       keeper: { keepPublish: (group, bytes, view, start) => this.clients.keepPublish(group, bytes, view, start) },
       newState: (group) => this.newState(group),
       leading: (replica) => this.leading(replica),
@@ -393,6 +403,7 @@ export class BrokerNode {
       },
       systemCommitted: (replica) => this.system.committed(replica),
       systemProgressed: () => this.system.progressed(),
+      makesProgress: () => this.makesProgress(),
       hasQueues: (group) => this.tables.hasQueues(group),
       isDead: (boot) => this.replication.isDead(boot),
       link: (node, boot) => {

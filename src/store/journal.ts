@@ -74,6 +74,8 @@ export class DiskJournal implements Journal {
   private spillHead = 0;
   private queued = false;
   private writing = false;
+  /** When the write or sync under way began. */
+  private busySince = 0;
   /** The frame that is being gathered or written: no segment knows of its records before they are written. */
   private underWay: FramePlan | undefined;
   private closing: Promise<void> | undefined;
@@ -143,6 +145,11 @@ export class DiskJournal implements Journal {
   /** Why the state is what it is; '' if it is 'ok'. */
   get reason(): string {
     return this.health.reason;
+  }
+
+  /** For how long the disk has not answered; 0 = it has nothing to do, or no space. */
+  get stuckMs(): number {
+    return this.writing && this.retry === undefined ? this.clock.now() - this.busySince : 0;
   }
 
   onState(listener: StateListener): void {
@@ -316,6 +323,7 @@ export class DiskJournal implements Journal {
 
   private async write(plan: FramePlan): Promise<void> {
     this.writing = true;
+    this.busySince = this.clock.now();
     this.wroteSinceTick = true;
     const synced = await this.writeUntilDone(plan);
     this.writing = false;
@@ -340,6 +348,7 @@ export class DiskJournal implements Journal {
           plan.note(segment);
           plan.placed(segment, await this.writer.append(plan.parts, plan.bytes, plan.head));
           placed = true;
+          this.busySince = this.clock.now();
           this.health.setNoSpace('');
         }
         if (plan.sync) await this.writer.sync();
@@ -351,6 +360,7 @@ export class DiskJournal implements Journal {
         }
         this.health.setNoSpace((error as Error).message);
         if (!(await this.waitForRetry())) return false;
+        this.busySince = this.clock.now();
       }
     }
   }

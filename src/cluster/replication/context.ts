@@ -85,6 +85,8 @@ export interface ReplicationContext {
   /** The system group has applied more; its primary may answer more. */
   systemCommitted(replica: GroupReplica): void;
   systemProgressed(): void;
+  /** False while this node's disk hangs: it asks for no promises, so that others may take over. */
+  makesProgress(): boolean;
   /** Does the wiring know queues of the group? */
   hasQueues(group: number): boolean;
   /** The boot is proven dead. */

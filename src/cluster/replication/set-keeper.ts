@@ -19,11 +19,15 @@ export class SetKeeper {
   /** Until when a node outside the set may still route, by its last reading of the record (rule 15). */
   private strangersUntil: number;
   private givingTo: Replica | undefined;
+  private tickedAt: number;
+  /** Before this nobody is taken for lost because of a promise that is about to end. */
+  private judgeFrom = 0;
 
   constructor(primary: Primary, record: Versioned<GroupRecord>) {
     this.primary = primary;
     this.record = record;
     this.strangersUntil = this.routingEnds();
+    this.tickedAt = this.context.clock.now();
     // The last read or compare-and-set that showed us as primary is the latest that the view rests on.
     this.tenure = this.context.liveness.tenure(this.others(), this.context.map.confirmedAt);
   }
@@ -81,10 +85,12 @@ export class SetKeeper {
 
   tick(): void {
     if (isLocalGroup(this.record.value.group)) return;
+    this.notePause();
     this.recoverLease();
     if (this.context.map.confirmedAt + this.context.limits.leaseMs / 3 < this.context.clock.now())
       this.context.map.refreshSoon();
-    if (this.busy || this.primary.paused) return;
+    // Whoever asks for no promises hears none: that is no reason to go on without the others.
+    if (this.busy || this.primary.paused || !this.context.makesProgress()) return;
     const lost = this.others().filter((member) => this.isLost(member));
     if (lost.length > 0) {
       this.propose(this.without(lost), `without ${lost.map((member) => member.node).join(', ')}`);
@@ -101,11 +107,23 @@ export class SetKeeper {
     void this.swap({ ...this.record.value, epoch: this.primary.epoch + 1 });
   }
 
+  /** After this process stood still the others' promises look old: they are given time to renew them. */
+  private notePause(): void {
+    const now = this.context.clock.now();
+    const { leaseMs } = this.context.limits;
+    if (now - this.tickedAt > leaseMs / 8) this.judgeFrom = now + leaseMs / 4;
+    this.tickedAt = now;
+  }
+
   private isLost(member: Replica): boolean {
     const { liveness, clock, limits } = this.context;
     const now = clock.now();
     const left = liveness.promisedUntil(member.node, member.boot) - now;
-    if (left < limits.shrinkAtLeftMs && (left > Number.NEGATIVE_INFINITY || this.primary.age(now) > limits.leaseMs / 4))
+    if (
+      now >= this.judgeFrom &&
+      left < limits.shrinkAtLeftMs &&
+      (left > Number.NEGATIVE_INFINITY || this.primary.age(now) > limits.leaseMs / 4)
+    )
       return true;
     if (liveness.mayDepose(member.node, member.boot)) return true;
     const follower = this.primary.followers.get(member.node);

@@ -5,6 +5,7 @@ import { MemoryCoordinator } from '../../../src/cluster/coordinator/memory.js';
 import { TcpTransport } from '../../../src/cluster/link/tcp-transport.js';
 import { heartbeatTimesFor } from '../../../src/cluster/liveness/heartbeats.js';
 import type { GroupRecord } from '../../../src/cluster/map.js';
+import type { DiskFile } from '../../../src/store/disk.js';
 import { MemoryDisk } from '../../../src/store/memory-disk.js';
 import { consume, declare, makeNode, TestPublisher, TestSink } from './support.js';
 
@@ -182,5 +183,45 @@ test('a new epoch begins before the numbers of one run out, and nothing is lost 
     ),
     [],
   );
+  await Promise.all(nodes.map((node) => node.stop()));
+});
+
+/** A disk whose syncs end only when it is told so. */
+class HangingDisk extends MemoryDisk {
+  hangs: Promise<void> | undefined;
+
+  override async open(name: string, options: { create: boolean }): Promise<DiskFile> {
+    const file = await super.open(name, options);
+    const sync = file.sync.bind(file);
+    file.sync = async () => {
+      await this.hangs;
+      await sync();
+    };
+    return file;
+  }
+}
+
+test('a primary whose disk hangs is replaced', async () => {
+  const coordinator = new MemoryCoordinator('test');
+  const disks = [new HangingDisk(), new HangingDisk(), new HangingDisk()];
+  const options = { groups: 1, times: heartbeatTimesFor(1000), limits: { slowMs: 1000 } };
+  const nodes = disks.map((disk, i) => member(coordinator, disk, i, options));
+  await Promise.all(nodes.map((node) => node.start()));
+  await until('complete', () => nodes.every((node) => node.report.isComplete()));
+  await declare(nodes[0]!.broker, 'q');
+  const leaderName = nodes[0]!.map.groups.get(1)!.value.primary.node;
+  const leader = nodes.findIndex((node) => node.options.node === leaderName);
+  const other = nodes[(leader + 1) % 3]!;
+  const publisher = new TestPublisher(other.broker);
+  publisher.publish('q', 'before');
+  await publisher.confirmed();
+  let goOn = (): void => {};
+  disks[leader]!.hangs = new Promise((resolve) => {
+    goOn = resolve;
+  });
+  publisher.publish('q', 'meanwhile');
+  await publisher.confirmed();
+  assert.notEqual(other.map.groups.get(1)!.value.primary.node, leaderName);
+  goOn();
   await Promise.all(nodes.map((node) => node.stop()));
 });
