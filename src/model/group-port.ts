@@ -76,6 +76,8 @@ export interface GroupServicePort {
 
 /** What the primary tells a node's attachment. */
 export interface GroupClientPort {
+  /** The way to the node is full: no deliveries before `GroupService.drained` was called for it. Other answers are few. */
+  readonly congested: boolean;
   /** `wiringVersion` has grown. */
   wiringReached(): void;
   /** All publishes of this node up to `sequence` are safe on every in-sync replica. Cumulative. */

@@ -4,6 +4,7 @@ import type { GroupClient } from './group-client.js';
 
 /** An attachment on the primary's own node: hands the service's answers to the client as long as it is the present one. */
 export class LocalClient implements GroupClientPort {
+  readonly congested: boolean = false;
   private readonly client: GroupClient;
   private readonly number: number;
 

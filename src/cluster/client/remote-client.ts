@@ -25,6 +25,10 @@ export class RemoteClient implements GroupClientPort, Flushable {
     this.turn = turn;
   }
 
+  get congested(): boolean {
+    return this.link.congested;
+  }
+
   /** Nothing more is sent: the attachment was replaced, or this node no longer leads. */
   close(): void {
     this.closed = true;

@@ -247,6 +247,8 @@ export class Primary implements GroupAppender, Flushable {
   linkDrained(link: Link): void {
     const follower = this.followers.get(link.peer.node);
     if (follower?.link === link) this.wake();
+    // After the batches: deliveries must not keep replication waiting.
+    this.service?.drained(link.peer.node);
   }
 
   linkDown(link: Link): void {

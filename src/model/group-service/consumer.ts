@@ -13,6 +13,8 @@ export class Consumer {
   credit: number;
   /** It is among those that wait for a message. */
   waiting = false;
+  /** The way to its node is full: it gets nothing before that has room again. */
+  parked = false;
   closed = false;
 
   constructor(attachment: Attachment, subscriber: number, queue: ServedQueue, options: SubscribeOptions) {

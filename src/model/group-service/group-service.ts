@@ -204,6 +204,12 @@ export class GroupService implements Flushable {
     for (const queue of this.attachments.remove(attachment)) this.consumerLeft(queue);
   }
 
+  /** The way to the node has room again: its consumers go on. */
+  drained(node: string): void {
+    for (const consumer of this.attachments.get(node)?.consumers.values() ?? [])
+      if (consumer.parked) consumer.queue.unpark(consumer);
+  }
+
   /** Publishes of the node that are not in the log yet: a deposed primary gives its own clients' back. Before `close`. */
   forEachWaitingPublish(node: string, visit: (bytes: Uint8Array, view: DataView, start: number) => void): void {
     this.attachments.get(node)?.waiting.forEachPublish((record) => visit(record, new DataView(record.buffer), 0));

@@ -94,6 +94,12 @@ export class ServedQueue implements QueueWatcher {
     this.enlist(consumer);
   }
 
+  /** The way to the consumer's node has room again. */
+  unpark(consumer: Consumer): void {
+    consumer.parked = false;
+    this.enlist(consumer);
+  }
+
   addGet(get: PendingGet): void {
     this.gets.push(get);
     this.service.dispatchSoon(this);
@@ -192,6 +198,10 @@ export class ServedQueue implements QueueWatcher {
       consumer.waiting = false;
       if (consumer.closed) this.closedWaiting--;
       if (consumer.closed || consumer.credit <= 0) continue;
+      if (consumer.attachment.client.congested) {
+        consumer.parked = true;
+        continue;
+      }
       this.deliverTo(consumer, entry, chunk);
       this.enlist(consumer);
     }
@@ -269,7 +279,7 @@ export class ServedQueue implements QueueWatcher {
   }
 
   private enlist(consumer: Consumer): void {
-    if (consumer.waiting || consumer.closed || consumer.credit <= 0) return;
+    if (consumer.waiting || consumer.parked || consumer.closed || consumer.credit <= 0) return;
     consumer.waiting = true;
     this.waiting.push(consumer);
     if (!this.isDirty && this.state.index.ready > 0) this.service.dispatchSoon(this);

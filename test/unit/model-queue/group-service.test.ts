@@ -165,6 +165,32 @@ describe('delivering', () => {
     assert.deepEqual(other.bodies(), ['m3', 'm5', 'm7']);
   });
 
+  test('nothing to a node while the way there is full; others go on', () => {
+    const { primary, client, port } = setUp();
+    const other = new TestClient();
+    const there = primary.attach(other, 'b', 2);
+    subscribe(port, 1, 100);
+    subscribe(there, 2, 1);
+    client.congested = true;
+    publish(port, 1, 3);
+    primary.run();
+    assert.deepEqual(
+      other.take().map(({ body }) => body),
+      ['m1'],
+    );
+    assert.deepEqual(client.take(), []);
+    port.grant(1, 5);
+    primary.run();
+    assert.deepEqual(client.take(), []);
+    client.congested = false;
+    primary.service.drained('a');
+    primary.run();
+    assert.deepEqual(
+      client.take().map(({ body }) => body),
+      ['m2', 'm3'],
+    );
+  });
+
   test('nothing before the gate opens, nor without the lease (rules 11, 13)', () => {
     const primary = new TestPrimary({ open: false });
     primary.openQueue(q);

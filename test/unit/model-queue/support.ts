@@ -208,6 +208,7 @@ const decoder = new TextDecoder();
 
 /** Writes down all it is told. */
 export class TestClient implements GroupClientPort {
+  congested = false;
   confirmedTo = 0;
   settledCount = 0;
   readonly deliveries: Delivery[] = [];
