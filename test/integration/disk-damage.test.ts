@@ -33,7 +33,7 @@ describe('files of a broker that was killed', () => {
   it('a torn last write is cut off: it was never confirmed, and nothing else is missing', async () => {
     await using broker = await LoneBroker.start();
     let count = 0;
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       await publishNumbered(broker.url, count + 1, count + 50, 1000);
       count += 50;
       await broker.kill();
@@ -53,7 +53,7 @@ describe('files of a broker that was killed', () => {
   it('a confirmed end that is cut off is reported; what is left is there, in order', async () => {
     await using broker = await LoneBroker.start();
     // Many frames, not one.
-    for (let at = 0; at < 200; at += 10) await publishNumbered(broker.url, at + 1, at + 10, 1000);
+    for (let at = 0; at < 200; at += 20) await publishNumbered(broker.url, at + 1, at + 20, 1000);
     await new Promise((resolve) => setTimeout(resolve, markMs));
     await broker.kill();
     const last = (await segments(broker)).at(-1)!;
@@ -72,7 +72,7 @@ describe('files of a broker that was killed', () => {
 
   it('a flipped bit in an old segment costs the messages around it, is reported, and the file is kept aside', async () => {
     await using broker = await LoneBroker.start();
-    for (let at = 0; at < 1600; at += 100) await publishNumbered(broker.url, at + 1, at + 100, 50_000);
+    for (let at = 0; at < 160; at += 10) await publishNumbered(broker.url, at + 1, at + 10, 500_000);
     await broker.kill();
     const [first, ...others] = await segments(broker);
     assert.ok(others.length > 0);
@@ -80,18 +80,18 @@ describe('files of a broker that was killed', () => {
     bytes[Math.floor(bytes.length / 2)]! ^= 1;
     await writeFile(first!, bytes);
     await broker.start();
+    await publishNumbered(broker.url, 161, 170, 1000);
     const left = await readNumbered(broker.url);
-    assert.ok(left.length >= 1300 && left.length < 1600, String(left.length));
+    assert.ok(left.length >= 130 && left.length < 170, String(left.length));
     assert.deepEqual(
       left,
       [...new Set(left)].sort((a, b) => a - b),
       'in order, each once',
     );
+    assert.deepEqual(left.slice(-10), range(161, 170));
     assert.match(errorsOf(broker), /the journal is damaged: acknowledged messages may be missing/);
     const [copy] = await quarantined(broker);
     assert.ok(copy !== undefined);
     assert.deepEqual(await readFile(join(broker.data, copy)), bytes);
-    await publishNumbered(broker.url, 1601, 1610, 1000);
-    assert.deepEqual((await readNumbered(broker.url)).slice(-10), range(1601, 1610));
   });
 });
