@@ -58,7 +58,9 @@ describe('a broker under heavy attack', () => {
     await target.survives(
       async () => {
         const clients = await floods.unfinishedBodies(target.port, 8, 100 * mebibyte);
-        const closed = clients.filter(({ received }) => received.some(({ method }) => method instanceof ConnectionClose));
+        const closed = clients.filter(({ received }) =>
+          received.some(({ method }) => method instanceof ConnectionClose),
+        );
         assert.ok(closed.length >= 2 && closed.length < clients.length, `${closed.length} were closed`);
         for (const client of clients) client.end();
       },
