@@ -83,7 +83,8 @@ export type JournalState = 'ok' | 'full' | 'failed';
 /**
  * Receives what a journal held at start. The order of records means nothing. Each enqueue has an `asOf`: its own lsn in a log
  * batch; in a copy batch the `first` of the batch header, the commit point at which the message was still there. A dequeue with
- * lsn d removes a message unless a copy of it has asOf >= d: such a copy says that the dequeue was never committed.
+ * lsn d removes a message unless a copy of it has asOf > d: such a copy says that the dequeue was never committed. (A joiner's
+ * dequeue of what its primary lacks has the commit point as its lsn, and so may have a copy that compaction made before it.)
  * (A dequeue always comes after its message's lsn.)
  */
 export interface RecoveryVisitor {

@@ -179,7 +179,7 @@ export class GroupRecovery {
 
   private removeOne(incarnation: Lsn, position: Lsn, lsn: Lsn): void {
     const copies = this.copied.get(incarnation);
-    if (copies !== undefined && (copies.get(position) ?? 0) >= lsn) return;
+    if (copies !== undefined && (copies.get(position) ?? 0) > lsn) return;
     this.one[0] = position;
     this.state.remove(incarnation, this.one, 1);
   }

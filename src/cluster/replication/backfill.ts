@@ -14,6 +14,9 @@ import type { Follower } from './follower.js';
 import { sendPoint, sendSlice, type Slice } from './frames.js';
 import type { GroupReplica } from './group-replica.js';
 
+/** A chunk that could not be read is tried again after this time. */
+const readRetryMs = 1000;
+
 export class BackfillSender {
   private readonly replica: GroupReplica;
   private readonly epoch: number;
@@ -37,7 +40,10 @@ export class BackfillSender {
     if (first !== undefined && first.bytes === undefined) {
       context.chunks.load(first, (error) => {
         if (error === undefined) this.request(follower, slice);
-        else logger.error('a message cannot be read for a joiner', { error: String(error) });
+        else {
+          logger.error('a message cannot be read for a joiner', { error: String(error) });
+          context.clock.after(readRetryMs, () => this.request(follower, slice));
+        }
       });
       return;
     }

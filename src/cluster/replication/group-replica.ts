@@ -206,7 +206,8 @@ export class GroupReplica implements JournalOwner {
     this.backup?.close();
     this.backup = undefined;
     // On disk too: should the group come back, what was consumed meanwhile must not, by a later restart.
-    for (const [incarnation] of this.queueList()) this.dropCopy(incarnation);
+    // Just before the commit point: as of that, what comes back is what we have now.
+    for (const [incarnation] of this.queueList()) this.dropCopy(incarnation, this.log.committed - 1);
     this.joining = true;
     if (this.journaled) this.saveMeta(() => {});
     this.close();
@@ -329,8 +330,8 @@ export class GroupReplica implements JournalOwner {
     this.copy([encodeOpen(incarnation, this.state.wiringVersion, options)], this.log.committed);
   }
 
-  dropCopy(incarnation: number): void {
-    this.copy([encodeDrop(incarnation, this.state.wiringVersion)], this.log.committed);
+  dropCopy(incarnation: number, asOf: Lsn = this.log.committed): void {
+    this.copy([encodeDrop(incarnation, this.state.wiringVersion)], asOf);
   }
 
   /** Drops messages that the primary does not have as of `asOf`. Positions descend. */

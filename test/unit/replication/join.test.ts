@@ -66,13 +66,12 @@ describe('a joiner', () => {
   it('that had the group before has nothing of that time, after a restart either', async () => {
     const log = new TestLog(1, 0);
     const before = await TestReplica.start();
-    const open = log.open();
-    before.commit(open, log.enqueue('a'));
+    before.commit(log.open(), log.enqueue('a'), log.enqueue('b'), log.dequeue(first + 2));
     before.retire();
     // The message is consumed elsewhere, another one comes, then the group comes back here.
     let joiner = before.again();
     log.dequeue(first + 1);
-    const enqueue = log.enqueue('b');
+    const enqueue = log.enqueue('c');
     const base = log.log.end;
     joiner.replica.beginJoin(base, epochStart(1), [], queue);
     joiner.replica.openCopy(queue, { durable: true });
@@ -99,6 +98,41 @@ describe('a joiner', () => {
     assert.deepEqual(joiner.positions, positions);
     joiner = await joiner.restart();
     assert.deepEqual(joiner.positions, positions);
+    await joiner.close();
+  });
+
+  it('that had the group before has all of it when nothing happened meanwhile', async () => {
+    const log = new TestLog(1, 0);
+    const before = await TestReplica.start();
+    const [open, enqueue] = [log.open(), log.enqueue('a')];
+    before.commit(open, enqueue);
+    before.retire();
+    let joiner = before.again();
+    const base = log.log.end;
+    joiner.replica.beginJoin(base, epochStart(1), [], queue);
+    joiner.replica.openCopy(queue, { durable: true });
+    const copy = copyOf(enqueue, base);
+    joiner.replica.insertCopies(copy, 0, copy.length);
+    joiner.replica.endJoin(() => {});
+    joiner = await joiner.restart();
+    assert.deepEqual(joiner.positions, [base]);
+    await joiner.close();
+  });
+
+  it('drops for good what compaction has copied at the same commit point', async () => {
+    const log = new TestLog(1, 0);
+    let joiner = await TestReplica.start();
+    const [open, enqueue] = [log.open(), log.enqueue('a')];
+    joiner.commit(open, enqueue);
+    const base = log.log.end + 5;
+    joiner.replica.beginJoin(base, epochStart(1), [], queue);
+    const copy = copyOf(enqueue, base);
+    joiner.replica.insertCopies(copy, 0, copy.length);
+    joiner.replica.dropPositions(queue, [first + 1]);
+    joiner.replica.endJoin(() => {});
+    assert.deepEqual(joiner.positions, []);
+    joiner = await joiner.restart();
+    assert.deepEqual(joiner.positions, []);
     await joiner.close();
   });
 });

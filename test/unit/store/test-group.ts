@@ -199,7 +199,7 @@ export class TestGroup implements JournalOwner {
   }
 
   recovered(): void {
-    for (const [position, lsn] of this.graves) if (lsn > (this.asOfs.get(position) ?? 0)) this.forget(position);
+    for (const [position, lsn] of this.graves) if (lsn >= (this.asOfs.get(position) ?? 0)) this.forget(position);
     this.applied = this.durableTo;
     this.next = this.durableTo + 1;
   }
