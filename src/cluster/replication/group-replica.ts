@@ -172,7 +172,7 @@ export class GroupReplica implements JournalOwner {
   }
 
   private lead(record: Versioned<GroupRecord>): void {
-    this.depose(record.value.epoch);
+    this.depose(record.value);
     this.backup?.close();
     this.backup = undefined;
     this.epoch = record.value.epoch;
@@ -193,7 +193,7 @@ export class GroupReplica implements JournalOwner {
       sameReplica(this.backup.primary, value.primary)
     )
       return;
-    this.depose(value.epoch);
+    this.depose(value);
     this.backup?.close();
     this.backup = new Backup(this, value.epoch, value.primary);
     this.listener.roleChanged(this);
@@ -201,7 +201,7 @@ export class GroupReplica implements JournalOwner {
 
   /** Our place was given to another node: what we have of the group is of no use any more. */
   private retire(): void {
-    this.depose(this.record!.value.epoch);
+    this.depose(this.record!.value);
     this.logger.info('no replica of this group any more', { replicas: this.record!.value.replicas });
     this.backup?.close();
     this.backup = undefined;
@@ -223,7 +223,7 @@ export class GroupReplica implements JournalOwner {
   }
 
   /** No longer primary: what did not commit is given back to our own clients, and void in our log (rule 6). */
-  private depose(epoch: number): void {
+  private depose({ epoch, inSync }: GroupRecord): void {
     const primary = this.primary;
     if (primary === undefined) return;
     const drained = primary.paused && !this.log.hasOpenBatch && this.log.committed === this.log.end;
@@ -235,7 +235,8 @@ export class GroupReplica implements JournalOwner {
     this.logger.info('deposed', { epoch: primary.epoch, by: epoch });
     if (drained) return;
     this.cut(this.log.committed);
-    this.mustJoin = true;
+    // Given away with something in it after all: as a member of the set we have what can commit, and may have to lead again.
+    this.mustJoin = !inSync.some((member) => sameReplica(member, this.context.self));
   }
 
   private keepPublishes(): void {

@@ -2,7 +2,8 @@
 import { silentLogger } from '../../../src/base/logger.js';
 import { allRules } from '../../../src/base/rules.js';
 import { Turn } from '../../../src/base/turn.js';
-import type { ReplicationContext } from '../../../src/cluster/replication/context.js';
+import { SoloLiveness } from '../../../src/cluster/liveness/solo.js';
+import { type ReplicationContext, replicationLimits } from '../../../src/cluster/replication/context.js';
 import { GroupReplica } from '../../../src/cluster/replication/group-replica.js';
 import { recoverGroups } from '../../../src/cluster/replication/recovered-groups.js';
 import { ChunkStore } from '../../../src/log/chunk-store.js';
@@ -96,6 +97,11 @@ export class TestReplica {
       turn,
       journal: store.journal,
       chunks: store.chunks,
+      liveness: new SoloLiveness({ node: 'a', store: 'a', boot: 1 }),
+      map: { confirmedAt: 0, members: new Map(), config: { minInSync: 0 } },
+      limits: replicationLimits(2000),
+      keeper: { keepPublish() {} },
+      link: () => undefined,
     } as unknown as ReplicationContext;
     const listener = { roleChanged() {}, retired() {} };
     const state = found?.state ?? newState(group);
