@@ -54,7 +54,7 @@ export class Node {
   http: Endpoint | null;
   private readonly options: NodeOptions;
   private readonly clock: Clock = new ProcessClock();
-  private readonly turn: Turn = new Turn(setImmediate);
+  private readonly turn: Turn = new Turn(setImmediate, () => this.clock.now());
   private readonly folder: NodeDisk | undefined;
   private amqpServer: Amqp091Server | undefined;
   private management: ManagementServer | undefined;
@@ -132,7 +132,7 @@ export class Node {
       clock: this.clock,
       logger,
       authenticator,
-      limits: clientLimits(openFiles, logger),
+      limits: { ...clientLimits(openFiles, logger), ...deliveryLimit(options, broker) },
       product: { version, clusterName: broker.map.config.id },
       boot: broker.self.boot,
     });
@@ -176,6 +176,11 @@ function clientLimits(openFiles: number, logger: Logger): Partial<Limits> {
     });
   }
   return limits;
+}
+
+/** Of a node in a cluster: less than what is left of a lease while all is well (see ReplicationLimits.shrinkAtLeftMs). */
+function deliveryLimit({ cluster }: NodeOptions, broker: BrokerNode): Partial<Limits> {
+  return cluster === null ? {} : { deliverWithinMs: broker.options.times.leaseMs * 0.4 };
 }
 
 /** A taken port is found before the broker enters the cluster. */

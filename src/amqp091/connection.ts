@@ -331,6 +331,11 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     if (this.input.isPausedBy(Pause.output)) this.input.unpause(Pause.output);
   }
 
+  /** What is delivered here may have been delivered elsewhere since, flagged: this client must not see it unflagged now. */
+  overdue(): void {
+    this.drop('this process stood still while it delivered');
+  }
+
   // HeartbeatOwner
 
   get bytesIn(): number {

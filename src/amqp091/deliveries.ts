@@ -110,7 +110,7 @@ export class Deliveries implements DeliverySink {
     if (holder) this.hold(tag, position, holder, null);
     this.host.frames.getOk(this.channel, tag, redelivered, message, remaining);
     this.host.counters.got++;
-    this.host.output.touch();
+    this.host.output.delivered(deliveryOverheadBytes + message.metaLength + message.headerLength + message.bodyLength);
   }
 
   /** See Unacked.settle. */

@@ -35,6 +35,11 @@ export interface Limits {
   outputBytesMax: number;
   /** Consumers of a channel. */
   consumersMax: number;
+  /**
+   * From the turn's first input to the writing of what it delivers, ms: less than what is left of a lease under which something
+   * is delivered. Only a process that stood still takes longer; others may have been given its messages meanwhile.
+   */
+  deliverWithinMs: number;
 }
 
 export const defaultLimits: Limits = {
@@ -57,6 +62,7 @@ export const defaultLimits: Limits = {
   creditWindow: 1_000,
   outputBytesMax: 1024 * 1024,
   consumersMax: 10_000,
+  deliverWithinMs: Number.POSITIVE_INFINITY,
 };
 
 /** Output above this many times `outputBytesMax` stops deliveries at once, and the reading of a client that does not read. */

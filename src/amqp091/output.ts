@@ -11,6 +11,8 @@ export interface OutputOwner {
   beforeFlush(): void;
   /** The client reads again. */
   relieved(): void;
+  /** Deliveries were to be written that are too old by now: nothing may be written any more. */
+  overdue(): void;
 }
 
 /** A buffer larger than this is given up when a connection falls idle. */
@@ -37,9 +39,12 @@ export class Output implements Flushable, DeliveryRoom {
   private readonly owner: OutputOwner;
   private readonly bytesMax: number;
   private readonly stallBytes: number;
+  private readonly deliverWithinMs: number;
   private socketBytes = 0;
   private averageBytes = firstDeliveryBytes;
   private scheduled = false;
+  /** There are deliveries in `writer`. */
+  private delivers = false;
   private writes = 0;
   private written = 0;
   /** A buffer that the socket still reads, and the write it went out with. */
@@ -53,6 +58,7 @@ export class Output implements Flushable, DeliveryRoom {
     this.owner = owner;
     this.bytesMax = limits.outputBytesMax;
     this.stallBytes = limits.outputBytesMax * outputStallFactor;
+    this.deliverWithinMs = limits.deliverWithinMs;
   }
 
   /** Bytes that the client has not taken. */
@@ -80,6 +86,7 @@ export class Output implements Flushable, DeliveryRoom {
 
   /** A delivery of `bytes` bytes was written to `writer`. */
   delivered(bytes: number): void {
+    this.delivers = true;
     this.averageBytes += (bytes - this.averageBytes) * averageWeight;
     if (this.writer.length + this.socketBytes > this.bytesMax) this.congested = true;
     if (!this.scheduled) this.touch();
@@ -91,6 +98,10 @@ export class Output implements Flushable, DeliveryRoom {
     if (this.writer.length === 0) return;
     const bytes = this.writer.take();
     if (!this.socket.writable) return;
+    if (this.delivers) {
+      this.delivers = false;
+      if (this.turn.age > this.deliverWithinMs) return this.owner.overdue();
+    }
     this.active = true;
     this.counters.bytesOut += bytes.length;
     this.writes++;

@@ -22,11 +22,29 @@ export type Phase = (typeof Phase)[keyof typeof Phase];
 export class Turn {
   private readonly tasks: [Flushable[], Flushable[], Flushable[]] = [[], [], []];
   private scheduled = false;
+  private running = false;
   private readonly schedule: (run: () => void) => void;
+  private readonly now: () => number;
+  /** When the first task of the turn that runs, and of the one that is scheduled, was added. */
+  private runningSince = 0;
+  private scheduledSince = 0;
 
-  /** @param schedule runs a function when the present input is used up: `setImmediate`, or the simulator's. */
-  constructor(schedule: (run: () => void) => void) {
+  /**
+   * @param schedule runs a function when the present input is used up: `setImmediate`, or the simulator's.
+   * @param now monotonic milliseconds; without it every turn takes no time.
+   */
+  constructor(schedule: (run: () => void) => void, now: () => number = () => 0) {
     this.schedule = schedule;
+    this.now = now;
+  }
+
+  /**
+   * How long ago, in milliseconds, the present turn got its first task. A process that is frozen in the middle of a turn goes
+   * on with it when it thaws: what the turn has gathered may rest on a lease that is gone by then (rule 11).
+   */
+  get age(): number {
+    if (!this.running && !this.scheduled) return 0;
+    return this.now() - (this.running ? this.runningSince : this.scheduledSince);
   }
 
   /** Adds a task to the end of this turn. The caller keeps a mark so as not to add it twice. */
@@ -34,12 +52,15 @@ export class Turn {
     this.tasks[phase].push(task);
     if (!this.scheduled) {
       this.scheduled = true;
+      this.scheduledSince = this.now();
       this.schedule(this.run);
     }
   }
 
   private readonly run = (): void => {
     this.scheduled = false;
+    this.running = true;
+    this.runningSince = this.scheduledSince;
     let phase: Phase = Phase.log;
     while (phase <= Phase.journal) {
       const due: Flushable[] = this.tasks[phase];
@@ -51,5 +72,6 @@ export class Turn {
       for (const task of due) task.flush();
       if (phase > Phase.log && this.tasks[Phase.log].length > 0) phase = Phase.log;
     }
+    this.running = false;
   };
 }

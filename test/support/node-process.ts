@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const main: string = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
-const startMsMax = 20_000;
+const startMsMax = 60_000;
 
 /** All processes started here and not ended yet: none outlives the test. */
 const running: Set<ChildProcess> = new Set();

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { describe, it } from 'node:test';
+import { Counters } from '../../../src/amqp091/counters.js';
+import { defaultLimits } from '../../../src/amqp091/limits.js';
+import { Output } from '../../../src/amqp091/output.js';
+import { Turn } from '../../../src/base/turn.js';
+
+const deliverWithinMs = 400;
+
+/** An output whose turn and clock stand still until told. */
+class Bench {
+  now = 1000;
+  written = 0;
+  overdue = 0;
+  readonly output: Output;
+  private scheduled: (() => void)[] = [];
+
+  constructor() {
+    const turn = new Turn(
+      (run) => this.scheduled.push(run),
+      () => this.now,
+    );
+    const socket = {
+      writable: true,
+      writableLength: 0,
+      write: () => this.written++,
+    } as unknown as Socket;
+    this.output = new Output(
+      socket,
+      turn,
+      new Counters(),
+      { ...defaultLimits, deliverWithinMs },
+      {
+        beforeFlush() {},
+        relieved() {},
+        overdue: () => this.overdue++,
+      },
+    );
+  }
+
+  endTurn(): void {
+    for (const run of this.scheduled.splice(0)) run();
+  }
+}
+
+describe('Output', () => {
+  it('does not write what a turn has delivered if the process stood still in it', () => {
+    const bench = new Bench();
+    bench.output.writer.u8(1);
+    bench.output.delivered(1);
+    bench.now += deliverWithinMs + 1;
+    bench.endTurn();
+    assert.deepEqual([bench.written, bench.overdue], [0, 1]);
+  });
+
+  it('writes what was delivered in time, and in turns after a pause', () => {
+    const bench = new Bench();
+    for (let i = 0; i < 3; i++) {
+      bench.now += 10 * deliverWithinMs;
+      bench.output.writer.u8(1);
+      bench.output.delivered(1);
+      bench.now += deliverWithinMs;
+      bench.endTurn();
+    }
+    assert.deepEqual([bench.written, bench.overdue], [3, 0]);
+  });
+
+  it('writes confirms and answers however late', () => {
+    const bench = new Bench();
+    bench.output.writer.u8(1);
+    bench.output.touch();
+    bench.now += 10 * deliverWithinMs;
+    bench.endTurn();
+    assert.deepEqual([bench.written, bench.overdue], [1, 0]);
+  });
+});
