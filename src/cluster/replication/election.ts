@@ -28,7 +28,8 @@ export class Election {
   /** To be called often and whenever somebody is gone; starts an election if it is due and ours to win. */
   consider(): void {
     const record = this.replica.record;
-    if (this.running || record === undefined || !this.isCandidate(record.value)) return;
+    if (this.running || record === undefined || !this.context.makesProgress() || !this.isCandidate(record.value))
+      return;
     const { primary } = record.value;
     const { clock, liveness, rules } = this.context;
     if (sameReplica(primary, this.context.self)) return;

@@ -368,7 +368,10 @@ export class Primary implements GroupAppender, Flushable {
     this.measureFollowers();
     this.keeper.tick();
     this.gate.check();
-    if (this.mayAct()) this.service?.touch();
+    if (!this.mayAct()) return;
+    this.service?.touch();
+    // Wiring may have waited for the lease, or for strangers to stop routing.
+    if (this.replica.group === systemGroup) this.replica.context.systemProgressed();
   }
 
   /** Who has everything is not slow, for however long nothing was to be had. */
