@@ -11,6 +11,7 @@ import { FaultDirector } from './faults.js';
 import { HistoryTrace } from './history-trace.js';
 import type { ProcessFactory } from './node-ports.js';
 import { SimRandom } from './random.js';
+import { watchElections } from './survivors.js';
 import { Finding, SimWorld } from './world.js';
 import { Workload } from './workload.js';
 
@@ -71,6 +72,7 @@ export class Simulation {
       createProcess: options.createProcess,
     });
     if (options.verbose === true) this.world.history.listen(new HistoryTrace(this.world.trace));
+    watchElections(this.world);
     this.checkers = allCheckers(this.world);
     this.workload = new Workload(this.world, { messages: 260, durationMs: 6000 });
     this.director = new FaultDirector(this.world);

@@ -3,33 +3,51 @@
  * set does: a boot that has been up since it was last in the set. When the last of them goes, its messages are excused, and when
  * that was the system group, so are the queues themselves until they are declared again.
  *
- * A frozen process counts as dead here: a restarted replica may be elected in its place.
+ * It goes by crashing or freezing, or because it cannot be reached for a lease time: then a restarted member may be elected in
+ * its place (rule 12).
  */
-import { type GroupRecord, systemGroup } from '../src/cluster/map.js';
+import { type GroupRecord, isLocalGroup, systemGroup } from '../src/cluster/map.js';
 import type { SimNode } from './node.js';
 import type { SimWorld } from './world.js';
 
 /** Why something that is not durable may be gone. */
 export const lostWithReplicas = 'not durable, and the last intact replica went';
 
-function intactMembers(world: SimWorld, record: GroupRecord, going: ReadonlySet<SimNode>): number {
-  let count = 0;
-  for (const member of record.inSync) {
-    const node = world.node(member.node);
-    if (node.alive && !node.frozen && !going.has(node) && node.process?.probe.boot === member.boot) count++;
-  }
-  return count;
-}
-
 /** To be called before the nodes `going` crash or freeze. */
 export function excuseWhatMayBeLost(world: SimWorld, going: readonly SimNode[]): void {
   const gone = new Set(going);
   for (const entry of world.coordinator.peekAll('groups/')) {
     const record = JSON.parse(entry.value) as GroupRecord;
-    if (intactMembers(world, record, gone) > 0) continue;
-    if (record.group === systemGroup) excuseQueues(world);
-    excuseMessages(world, record.group);
+    const intact = intactMembers(world, record).filter((node) => !gone.has(node));
+    if (intact.length === 0) excuseGroup(world, record.group);
   }
+}
+
+/** Excuses what a restarted primary cannot have, if every intact member had trouble of its own. */
+export function watchElections(world: SimWorld): void {
+  const records = new Map<number, GroupRecord>();
+  world.coordinator.onChange = (entry) => {
+    if (!entry.key.startsWith('groups/') || entry.version === 0) return;
+    const record = JSON.parse(entry.value) as GroupRecord;
+    const before = records.get(record.group);
+    records.set(record.group, record);
+    if (before === undefined || isLocalGroup(record.group) || record.epoch === before.epoch) return;
+    if (before.inSync.some(({ node, boot }) => node === record.primary.node && boot === record.primary.boot)) return;
+    const healthy = intactMembers(world, before).filter((node) => !world.inTroubleSince(node.name, world.loop.now));
+    if (healthy.length === 0) excuseGroup(world, record.group);
+  };
+}
+
+function intactMembers(world: SimWorld, record: GroupRecord): SimNode[] {
+  return record.inSync
+    .filter(({ node, boot }) => world.node(node).process?.probe.boot === boot)
+    .map(({ node }) => world.node(node))
+    .filter((node) => node.alive && !node.frozen);
+}
+
+function excuseGroup(world: SimWorld, group: number): void {
+  if (group === systemGroup) excuseQueues(world);
+  excuseMessages(world, group);
 }
 
 function excuseQueues(world: SimWorld): void {

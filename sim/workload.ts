@@ -69,10 +69,12 @@ export class Workload {
     this.produce(this.declarer);
     // Sometimes queues fill before anyone consumes.
     const late = random.pick([0, 0, 400, 1000]);
-    for (const { name } of this.queues) {
+    for (const plan of this.queues) {
+      const { name } = plan;
+      const redeclare = (): Promise<void> => this.declarer.declare(plan);
       const count = 1 + random.int(2);
       for (let i = 1; i <= count; i++)
-        this.consume(new ConsumingClient(world, `con-${name}-${i}`, name, this.style(name)), late);
+        this.consume(new ConsumingClient(world, `con-${name}-${i}`, name, this.style(name), redeclare), late);
     }
     const got = random.pick(this.queues).name;
     this.produce(new Getter(world, 'getter', got, got === this.withoutAck));

@@ -2,8 +2,8 @@
  * A requeued message goes back to its place: it is the next one delivered, before everything behind it.
  *
  * From outside: a requeue needs some time to reach the primary, and what was dispatched before that may still arrive a little
- * later. After that, nobody may be given a message with a higher position before that message comes again. Judged only while
- * nothing fails, and not for messages that a purge or a deletion may have taken.
+ * later. When after that a message behind it is seen, then it is itself on its way to somebody, and is seen a little later
+ * at most. Judged only while nothing fails, and not for messages that a purge or a deletion may have taken.
  */
 import type { Delivery } from '../history.js';
 import { Checker } from './checker.js';
@@ -11,17 +11,24 @@ import { Checker } from './checker.js';
 /** More than two ways through the slowest of the networks, with the largest messages before it. */
 const travelMsMax = 40;
 
+interface Awaited {
+  requeued: Delivery;
+  /** When a message behind it was first seen; -1 = not yet. */
+  overtakenAt: number;
+}
+
 export class RequeuePlace extends Checker {
   readonly name = 'requeue-place';
   /** Requeued deliveries whose messages have not come again, by queue. */
-  private readonly awaited = new Map<string, Delivery[]>();
+  private readonly awaited = new Map<string, Awaited[]>();
 
   override settled(delivery: Delivery): void {
     if (delivery.state !== 'requeued' || !this.world.history.quiet) return;
     const key = this.key(delivery);
     const list = this.awaited.get(key);
-    if (list === undefined) this.awaited.set(key, [delivery]);
-    else list.push(delivery);
+    const awaited = { requeued: delivery, overtakenAt: -1 };
+    if (list === undefined) this.awaited.set(key, [awaited]);
+    else list.push(awaited);
   }
 
   override delivered(delivery: Delivery): void {
@@ -32,13 +39,20 @@ export class RequeuePlace extends Checker {
     const list = this.awaited.get(this.key(delivery));
     if (list === undefined) return;
     for (let i = list.length - 1; i >= 0; i--) {
-      const requeued = list[i]!;
+      const awaited = list[i]!;
+      const { requeued } = awaited;
       if (requeued.position === delivery.position || requeued.copy.excuse !== '') list.splice(i, 1);
-      else if (requeued.position < delivery.position && delivery.facts.at > requeued.endedAt + travelMsMax)
-        this.fail(
-          `given back at ${requeued.endedAt.toFixed(2)} ms: ${requeued}; one behind it comes first: ${delivery}`,
-        );
+      else if (requeued.position < delivery.position) this.overtaken(awaited, delivery);
     }
+  }
+
+  private overtaken(awaited: Awaited, by: Delivery): void {
+    const { requeued, overtakenAt } = awaited;
+    const { at } = by.facts;
+    if (at < requeued.endedAt + travelMsMax) return;
+    if (overtakenAt < 0) awaited.overtakenAt = at;
+    else if (at > overtakenAt + travelMsMax)
+      this.fail(`given back at ${requeued.endedAt.toFixed(2)} ms: ${requeued}; long before it comes: ${by}`);
   }
 
   private key(delivery: Delivery): string {

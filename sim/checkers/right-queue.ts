@@ -25,7 +25,9 @@ export class RightQueue extends Checker {
     const { copy, consumerLife } = delivery.facts;
     const { queue } = copy;
     if (consumerLife <= queue.life || queue.deletedFrom < 0) return;
-    if (copy.message.sends.every((send) => send.takenAt >= 0 && send.takenAt < queue.deletedFrom))
+    if (
+      copy.message.sends.every((send) => send.takenAt >= 0 && send.takenAt < queue.deletedFrom && send.queueCount >= 0)
+    )
       this.fail(`life ${consumerLife} of the queue has a message of life ${queue.life}: ${delivery}`);
   }
 }

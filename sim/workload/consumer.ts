@@ -1,5 +1,6 @@
 import type { Consumer } from '../client/session.js';
 import type { Delivery } from '../history.js';
+import { lostWithReplicas } from '../survivors.js';
 import type { SimWorld } from '../world.js';
 import { Actor } from './actor.js';
 
@@ -18,14 +19,23 @@ export interface ConsumerStyle {
 /** Consumes one queue, again and again. */
 export class ConsumingClient extends Actor {
   private readonly queue: string;
+  /** Declares the queue again: for one that was not durable and is lost. */
+  private readonly redeclare: () => Promise<void>;
   private style: ConsumerStyle;
   private current: Consumer | undefined;
   /** Runs when the present consumer is over. */
   private over: () => void = () => {};
 
-  constructor(world: SimWorld, name: string, queue: string, style: ConsumerStyle) {
+  constructor(
+    world: SimWorld,
+    name: string,
+    queue: string,
+    style: ConsumerStyle,
+    redeclare: () => Promise<void> = () => Promise.resolve(),
+  ) {
     super(world, name);
     this.queue = queue;
+    this.redeclare = redeclare;
     this.style = style;
   }
 
@@ -33,6 +43,7 @@ export class ConsumingClient extends Actor {
     while (!this.stopping) {
       const consumer = await this.consume();
       if (consumer === undefined) {
+        if (this.world.history.newestLife(this.queue)?.publishExcuse === lostWithReplicas) await this.redeclare();
         await this.sleep(20, 200);
         continue;
       }
