@@ -26,7 +26,7 @@ const parts = {
   lint: () => run(bin('oxlint'), ['--type-aware', '--quiet']),
   tidy: () => runTests('tidy', ['tools/test/one-process.mjs'], ['build/test/tidy']),
   unit: () => runTests('unit', ['tools/test/one-process.mjs'], ['build/test/unit']),
-  sim: () => runTests('sim', processEach(1), testFiles('build/test/sim')),
+  sim: () => runTests('sim', processEach(availableParallelism()), testFiles('build/test/sim')),
   integration: () => runTests('integration', processEach(availableParallelism()), testFiles('build/test/integration')),
   long: () => runTests('long', processEach(1), testFiles('build/test/long')),
 };
