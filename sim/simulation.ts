@@ -5,6 +5,7 @@
  *   start ─ declare ─ calm load ─ faults under load ─ heal ─ converge ─ compare replicas ─ drain ─ judge
  */
 import { allRules, rulesWithout, type RuleName, type Rules } from '../src/base/rules.js';
+import { chunkBytes } from '../src/log/chunk.js';
 import type { Checker } from './checkers/checker.js';
 import { allCheckers } from './checkers/index.js';
 import { FaultDirector } from './faults.js';
@@ -58,23 +59,25 @@ export class Simulation {
   constructor(options: RunOptions) {
     this.shape = new SimRandom(options.seed).fork('shape of the run');
     const rules: Rules = options.mutant === undefined ? allRules : rulesWithout(options.mutant);
+    const groups = this.shape.pick([1, 2, 3]);
     this.world = new SimWorld({
       seed: options.seed,
       nodes: this.shape.pick([3, 3, 3, 3, 4, 5]),
       rules,
       verbose: options.verbose ?? false,
       cluster: {
-        groups: this.shape.pick([1, 2, 3]),
+        groups,
         replicas: 3,
         minInSync: this.shape.pick([1, 1, 2]),
-        memoryBytes: this.shape.pick([1, 64]) * 1024 * 1024,
+        // Every group's open chunk stays in memory; little more is needed.
+        memoryBytes: this.shape.pick([groups + 6, 256]) * chunkBytes,
       },
       createProcess: options.createProcess,
     });
     if (options.verbose === true) this.world.history.listen(new HistoryTrace(this.world.trace));
     watchElections(this.world);
     this.checkers = allCheckers(this.world);
-    this.workload = new Workload(this.world, { messages: 260, durationMs: 6000 });
+    this.workload = new Workload(this.world, { messages: 340, durationMs: 6000 });
     this.director = new FaultDirector(this.world);
   }
 
