@@ -222,21 +222,23 @@ export class GroupReplica implements JournalOwner {
     this.log.close();
   }
 
-  /** No longer primary: what did not commit is given back to our own clients, and void in our log (rule 6). */
+  /**
+   * No longer primary: what did not commit is given back to our own clients. Whoever was taken out of the set joins: what it
+   * has and its successor lacks is void (rule 6). Who gave its group away is a member like any other: its log is matched.
+   */
   private depose({ epoch, inSync }: GroupRecord): void {
     const primary = this.primary;
     if (primary === undefined) return;
-    const drained = primary.paused && !this.log.hasOpenBatch && this.log.committed === this.log.end;
+    const sealedEnd = this.log.end;
     const open = this.log.seal(false);
     if (open !== undefined) this.disk.added(open, false);
     this.keepPublishes();
     primary.close();
     this.primary = undefined;
     this.logger.info('deposed', { epoch: primary.epoch, by: epoch });
-    if (drained) return;
-    this.cut(this.log.committed);
-    // Given away with something in it after all: as a member of the set we have what can commit, and may have to lead again.
     this.mustJoin = !inSync.some((member) => sameReplica(member, this.context.self));
+    // What was still open is in no journal and at no follower.
+    this.cut(this.mustJoin ? this.log.committed : sealedEnd);
   }
 
   private keepPublishes(): void {
