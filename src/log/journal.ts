@@ -10,7 +10,7 @@ export interface GroupMeta {
   /** Set while a set difference is under way (rule 9). */
   joining: boolean;
   /**
-   * Ranges [from, to] of lsns that were cut from the log and are void for ever (rule 19): records of log batches in them are
+   * Ranges [from, to] of lsns that were cut from the log and are void unless they come again (rule 19): records of log batches in them are
    * ignored by recovery and never carried forward by compaction. Copy batches are not touched: a copy is of something committed.
    */
   voids: [Lsn, Lsn][];
@@ -29,6 +29,8 @@ export interface JournalOwner {
   durable(lsn: Lsn): void;
   /** The meta data as of now, for a checkpoint; committed facts only. */
   meta(): GroupMeta;
+  /** False: nothing of the group is to be copied now. Without it: always. */
+  mayCopy?(): boolean;
   /**
    * The record at `offset` of `chunk` (an enqueue or an open) as it is to be written again, of the same length; undefined if
    * nobody needs it. An enqueue names only those queues that still have it: a copy outweighs older dequeues (RecoveryVisitor).

@@ -64,7 +64,10 @@ export class SegmentCopy {
   /** True if the segment is now without anything needed. False: somebody still uses a part of it; try later. */
   async run(): Promise<boolean> {
     const segment = this.segment;
-    for (const group of segment.groups.keys()) if (this.options.ownerOf(group) === undefined) return false;
+    for (const group of segment.groups.keys()) {
+      const owner = this.options.ownerOf(group);
+      if (owner === undefined || owner.mayCopy?.() === false) return false;
+    }
     try {
       for (const chunk of [...segment.chunks]) if (!(await this.emptyChunk(chunk))) return false;
       if (this.options.segments.isNeeded(segment)) await this.carry();

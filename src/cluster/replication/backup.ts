@@ -246,8 +246,7 @@ export class Backup implements Flushable {
       this.detach();
       return;
     }
-    const batch = log.receive(bytes, start, end, header);
-    this.replica.journalBatch(batch);
+    const batch = this.replica.receive(bytes, start, end, header);
     if (!context.rules.applyAtCommit) this.replica.commitTo(batch.last);
     if (!context.rules.onlyCommittedWiring && this.replica.group === systemGroup) this.actAtReceipt(batch);
     this.ack();

@@ -6,7 +6,7 @@
  */
 import type { Logger } from '../../base/logger.js';
 import type { Chunk } from '../../log/chunk.js';
-import { type Batch, encodeCopyBatch, forEachRecord, GroupLog } from '../../log/group-log.js';
+import { type Batch, type BatchHeader, encodeCopyBatch, forEachRecord, GroupLog } from '../../log/group-log.js';
 import type { GroupMeta, JournalOwner } from '../../log/journal.js';
 import type { Lsn } from '../../log/lsn.js';
 import {
@@ -127,12 +127,40 @@ export class GroupReplica implements JournalOwner {
     return this.state.copyRecord(chunk, offset);
   }
 
+  /** What a restart found may not be committed: a copy would say that it is. */
+  mayCopy(): boolean {
+    return !this.mustJoin;
+  }
+
   moved(from: Chunk, fromOffset: number, to: Chunk, toOffset: number): boolean {
     return this.state.moved(from, fromOffset, to, toOffset);
   }
 
   saveMeta(done: () => void): void {
     this.context.journal.saveMeta(this, done);
+  }
+
+  /** Takes a batch of the primary's log after our log's end. */
+  receive(bytes: Uint8Array, start: number, end: number, header: BatchHeader): Batch {
+    const batch = this.log.receive(bytes, start, end, header);
+    if (this.voids.length > 0) this.unvoid(batch.first, batch.last);
+    this.journalBatch(batch);
+    return batch;
+  }
+
+  /**
+   * A later primary may have what an earlier one lacked and we cut: then it comes again with its numbers. That it is not void is
+   * on disk with it.
+   */
+  private unvoid(first: Lsn, last: Lsn): void {
+    if (!this.voids.some(([from, to]) => from <= last && to >= first)) return;
+    const voids: [Lsn, Lsn][] = [];
+    for (const [from, to] of this.voids) {
+      if (from < first) voids.push([from, Math.min(to, first - 1)]);
+      if (to > last) voids.push([Math.max(from, last + 1), to]);
+    }
+    this.voids = voids;
+    this.saveMeta(() => {});
   }
 
   /** A batch was added to the log: to the disk with it if it must go there. */
@@ -309,7 +337,8 @@ export class GroupReplica implements JournalOwner {
       const slice = this.state.positionsDescending(incarnation, below, dequeuePositionsMax);
       const stale = slice.filter((position) => position > base);
       if (stale.length === 0) return;
-      this.dropPositions(incarnation, stale, epochBegin);
+      // Without a record: they are void, and that can be taken back.
+      this.state.remove(incarnation, stale);
       below = stale[stale.length - 1]!;
     }
   }
@@ -337,14 +366,14 @@ export class GroupReplica implements JournalOwner {
     this.copy([encodeDrop(incarnation, this.state.wiringVersion)], asOf);
   }
 
-  /** Drops messages that the primary does not have as of `asOf`. Positions descend. */
-  dropPositions(incarnation: number, positions: readonly Lsn[], asOf: Lsn = this.log.committed): void {
+  /** Drops messages that the primary does not have. Positions descend. */
+  dropPositions(incarnation: number, positions: readonly Lsn[]): void {
     const ascending = [...positions].reverse();
     for (let i = 0; i < ascending.length; i += dequeuePositionsMax) {
       const some = ascending.slice(i, i + dequeuePositionsMax);
       const bytes = new Uint8Array(dequeueLengthMax(some.length));
       const length = encodeDequeue(bytes, new DataView(bytes.buffer), 0, incarnation, some, some.length, true);
-      this.copy([bytes.subarray(0, length)], asOf);
+      this.copy([bytes.subarray(0, length)], this.log.committed);
     }
   }
 

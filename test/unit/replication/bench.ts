@@ -112,7 +112,7 @@ export class TestReplica {
   receive(...batches: readonly Uint8Array[]): void {
     for (const bytes of batches) {
       const header = parseBatch(bytes, 0, bytes.length);
-      this.replica.journalBatch(this.replica.log.receive(bytes, 0, bytes.length, header));
+      this.replica.receive(bytes, 0, bytes.length, header);
     }
   }
 

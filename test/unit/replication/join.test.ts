@@ -135,4 +135,39 @@ describe('a joiner', () => {
     assert.deepEqual(joiner.positions, []);
     await joiner.close();
   });
+
+  it('that had cut something has it again, after a restart too, if a later primary had it', async () => {
+    const log = new TestLog(1, 0);
+    let backup = await TestReplica.start();
+    const batches = [log.open(), log.enqueue('a'), log.enqueue('b'), log.enqueue('c')];
+    backup.receive(...batches);
+    // The next primary has the queue and the first message only; the one after it has two, and goes on.
+    backup.replica.cut(first + 1);
+    await backup.settled();
+    backup.commit(batches[2]!, new TestLog(3, first + 2).enqueue('d'));
+    const positions = [epochStart(3) + 1, first + 2, first + 1];
+    assert.deepEqual(backup.positions, positions);
+    backup = await backup.restart();
+    assert.deepEqual(backup.positions, positions);
+    await backup.close();
+  });
+
+  it('that had dropped something of older epochs has it again if a later primary had it', async () => {
+    const log = new TestLog(1, 0);
+    const before = await TestReplica.start();
+    before.commit(log.open());
+    const base = log.log.end;
+    const enqueue = log.enqueue('a');
+    before.receive(enqueue);
+    let joiner = await before.restart();
+    joiner.replica.beginJoin(base, epochStart(2), [], queue);
+    joiner.replica.endJoin(() => {});
+    assert.deepEqual(joiner.positions, []);
+    await joiner.settled();
+    joiner.commit(enqueue);
+    assert.deepEqual(joiner.positions, [first + 1]);
+    joiner = await joiner.restart();
+    assert.deepEqual(joiner.positions, [first + 1]);
+    await joiner.close();
+  });
 });
