@@ -77,7 +77,7 @@ export class Simulation {
     if (options.verbose === true) this.world.history.listen(new HistoryTrace(this.world.trace));
     watchElections(this.world);
     this.checkers = allCheckers(this.world);
-    this.workload = new Workload(this.world, { messages: 340, durationMs: 6000 });
+    this.workload = new Workload(this.world, { messages: 220, durationMs: 6000 });
     this.director = new FaultDirector(this.world);
   }
 

@@ -40,7 +40,8 @@ export class Publisher extends Actor {
 
   async run(): Promise<void> {
     let previous: unknown;
-    while ((this.remaining > 0 && !this.stopping) || this.unconfirmed.length > 0) {
+    // All of them, even if the faults are over before: the number of operations is a promise of every seed.
+    while (this.remaining > 0 || this.unconfirmed.length > 0) {
       const connection = await this.connected();
       if (connection !== previous) {
         previous = connection;
@@ -69,7 +70,7 @@ export class Publisher extends Actor {
   }
 
   private publishSome(): void {
-    if (this.stopping || this.gateClosed()) return;
+    if (this.gateClosed()) return;
     const burst = this.random.chance(0.2) ? 1 + this.random.int(10) : 1;
     const fresh: Unconfirmed[] = [];
     for (let i = 0; i < burst && this.remaining > 0 && this.unconfirmed.length + fresh.length < this.window; i++) {
