@@ -164,7 +164,9 @@ function report(ledger, longestGapMs) {
     'in a WRONG queue': faultCounts.misplaced,
   };
   for (const [name, value] of Object.entries(rows)) console.log(`${name.padEnd(22)} ${String(value).padStart(10)}`);
-  for (const [kind, list] of Object.entries(faults)) for (const fault of list) console.log(`${kind}: ${fault}`);
+  for (const [kind, list] of Object.entries(faults))
+    for (const { what, at, consumer = '-' } of list.slice(0, 10))
+      console.log(`${kind}: ${what}, consumer ${consumer}, ${new Date(at).toISOString()}`);
 }
 
 main().catch((error) => {

@@ -43,16 +43,17 @@ export class Consumer {
       await channel.consume(this.options.queue, (message) => {
         if (message === null)
           channel.close().catch(() => {}); // The broker has ended the subscription.
-        else this.#received(channel, message);
+        else this.#received(channel, message, node);
       });
     } catch {
       await connection.close().catch(() => {});
     }
   }
 
-  #received(channel, message) {
+  #received(channel, message, node) {
     const { ledger, queue: from, id: consumer } = this.options;
-    ledger.delivered({ ...readBody(message.content), from, consumer, redelivered: message.fields.redelivered });
+    const { redelivered } = message.fields;
+    ledger.delivered({ ...readBody(message.content), from, consumer, node, redelivered });
     setTimeout(() => {
       try {
         channel.ack(message);

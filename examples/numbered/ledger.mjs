@@ -10,8 +10,8 @@ const countMax = 255;
  * this program may read the later one first if both are there, but then the other follows at once.
  */
 const raceMs = 50;
-/** Messages named in the report, of each kind of fault. */
-const namedMax = 10;
+/** Faults told one by one, of each kind. */
+const toldMax = 200;
 
 /** A count for each number of one publisher. */
 class Counts {
@@ -55,7 +55,7 @@ export class Ledger {
   constructor(publishers) {
     this.accounts = Array.from({ length: publishers }, () => new PublisherAccount());
     this.totals = { sent: 0, sentAgain: 0, confirmed: 0, delivered: 0, flagged: 0, foreign: 0 };
-    /** Faults by kind, with the first few messages of each. */
+    /** Faults by kind: the first of each, with their time (ms since 1970) and, of deliveries, consumer and node; and all. */
     this.faults = { lost: [], duplicates: [], disorder: [], unroutable: [], misplaced: [] };
     this.faultCounts = { lost: 0, duplicates: 0, disorder: 0, unroutable: 0, misplaced: 0 };
     /** Messages whose first delivery was flagged: when that was, and to which consumer. */
@@ -88,19 +88,20 @@ export class Ledger {
   // ---- consumers ----
 
   /**
-   * @param {{publisher: number, number: number, queue: string, from: string, consumer: number, redelivered: boolean}} delivery
-   *   `queue`: where it was sent to; `from`: where it was received from
+   * @param {{publisher: number, number: number, queue: string, from: string, consumer: number, node: number,
+   *   redelivered: boolean}} delivery `queue`: where it was sent to; `from`: where it was received from, over which node
    */
-  delivered({ publisher, number, queue, from, consumer, redelivered }) {
+  delivered(delivery) {
+    const { publisher, number, queue, from, consumer, redelivered } = delivery;
     const account = this.accounts[publisher];
     if (account === undefined || !(number < account.next)) {
       this.totals.foreign++;
       return;
     }
     this.totals.delivered++;
-    if (queue !== from) this.#fault('misplaced', `${publisher}:${number} of ${queue} from ${from}`);
+    if (queue !== from) this.#fault('misplaced', `${publisher}:${number} of ${queue} from ${from}`, delivery);
     if (redelivered) this.#flagged(account, publisher, number, consumer);
-    else this.#unflagged(account, publisher, number, queue, consumer);
+    else this.#unflagged(account, delivery);
   }
 
   #flagged(account, publisher, number, consumer) {
@@ -109,15 +110,16 @@ export class Ledger {
     if (isFirst) this.flaggedFirst.set(`${publisher}:${number}`, { consumer, at: performance.now() });
   }
 
-  #unflagged(account, publisher, number, queue, consumer) {
-    const name = `${publisher}:${number} of ${queue} to consumer ${consumer}`;
+  #unflagged(account, delivery) {
+    const { publisher, number, queue, consumer } = delivery;
+    const name = `${publisher}:${number} of ${queue}`;
     const copies = account.unflagged.add(number);
     // A publisher that sends again makes another message of it, which no broker can know.
     if (account.sent.get(number) > 1) return;
-    if (copies > 1 || this.#cameFlagged(publisher, number, consumer)) this.#fault('duplicates', name);
+    if (copies > 1 || this.#cameFlagged(publisher, number, consumer)) this.#fault('duplicates', name, delivery);
     const key = `${consumer} ${queue} ${publisher}`;
     const last = this.last.get(key) ?? -1;
-    if (number < last) this.#fault('disorder', `${name} after ${last}`);
+    if (number < last) this.#fault('disorder', `${name} after ${last}`, delivery);
     else this.last.set(key, number);
   }
 
@@ -127,9 +129,9 @@ export class Ledger {
     return first !== undefined && (first.consumer === consumer || performance.now() - first.at > raceMs);
   }
 
-  #fault(kind, what) {
+  #fault(kind, what, { consumer, node } = {}) {
     this.faultCounts[kind]++;
-    if (this.faults[kind].length < namedMax) this.faults[kind].push(`${what} at ${new Date().toISOString()}`);
+    if (this.faults[kind].length < toldMax) this.faults[kind].push({ what, at: Date.now(), consumer, node });
   }
 
   // ---- the end ----

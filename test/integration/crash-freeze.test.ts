@@ -5,7 +5,7 @@
 import { test } from 'node:test';
 import { sleep } from '../support/cluster-processes.js';
 import { NumberedRun } from '../support/numbered-run.js';
-import { assertFaultless, figures, queueNames } from '../support/verdict.js';
+import { assertFaultless, figures, latePackets, queueNames } from '../support/verdict.js';
 import { withCluster } from '../support/with-cluster.js';
 
 const rounds = 12;
@@ -42,7 +42,7 @@ test(`${rounds} rounds of SIGSTOP of a primary, and SIGCONT`, { timeout: 180_000
         );
       }
       const result = await run.finish();
-      t.diagnostic(figures(result));
+      t.diagnostic(`${figures(result)}, of these late packets ${latePackets(result, cluster)}`);
       assertFaultless(result, cluster);
     } finally {
       run.kill();

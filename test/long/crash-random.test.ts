@@ -7,7 +7,7 @@ import { sleep } from '../support/cluster-processes.js';
 import { NumberedRun } from '../support/numbered-run.js';
 import { describeRound, drawRound, runRound } from '../support/random-faults.js';
 import { Seeded } from '../support/seeded.js';
-import { assertFaultless, figures } from '../support/verdict.js';
+import { assertFaultless, figures, latePackets } from '../support/verdict.js';
 import { withCluster } from '../support/with-cluster.js';
 
 const rounds = Number(process.env['UNDERSTUDY_ROUNDS'] ?? 50);
@@ -42,7 +42,7 @@ test(`${rounds} rounds of kills and freezes by chance`, async (t) => {
       }
       await cluster.untilComplete(60_000);
       const result = await run.finish();
-      t.diagnostic(figures(result));
+      t.diagnostic(`${figures(result)}, of these late packets ${latePackets(result, cluster)}`);
       assertFaultless(result, cluster);
     } finally {
       run.kill();

@@ -25,6 +25,8 @@ export class NodeProcess {
   /** Where its log is. */
   readonly log: string;
   isFrozen = false;
+  /** When it was thawed, wall clock. */
+  readonly thawedAt: number[] = [];
   private readonly arguments: readonly string[];
   private child: ChildProcess | undefined;
   private ended: Promise<void> = Promise.resolve();
@@ -116,6 +118,7 @@ export class NodeProcess {
   /** SIGCONT. */
   thaw(): void {
     this.isFrozen = false;
+    this.thawedAt.push(Date.now());
     this.child?.kill('SIGCONT');
   }
 }

@@ -19,7 +19,17 @@ export interface NumberedResult {
   missing: number;
   longestGapMs: number;
   faultCounts: Record<'lost' | 'duplicates' | 'disorder' | 'unroutable' | 'misplaced', number>;
-  faults: Record<string, string[]>;
+  /** The first of each kind. */
+  faults: Record<keyof NumberedResult['faultCounts'], NumberedFault[]>;
+}
+
+export interface NumberedFault {
+  what: string;
+  /** Wall clock. */
+  at: number;
+  /** Of a delivery: whose, and over which node. */
+  consumer?: number;
+  node?: number;
 }
 
 interface Gap {
