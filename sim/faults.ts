@@ -44,7 +44,9 @@ export class FaultDirector {
   constructor(world: SimWorld, kinds: readonly FaultKind[] = Object.keys(faultWeights) as FaultKind[]) {
     this.world = world;
     this.random = world.random.fork('faults');
-    this.kinds = kinds.flatMap((kind) => Array<FaultKind>(faultWeights[kind]).fill(kind));
+    // Each run has only some of the kinds: so some runs are all crashes, others all partitions, and rare pairs meet.
+    const chosen = this.random.shuffle(kinds).slice(0, 2 + this.random.int(Math.max(1, kinds.length - 1)));
+    this.kinds = chosen.flatMap((kind) => Array<FaultKind>(faultWeights[kind]).fill(kind));
   }
 
   /** Makes `count` faults begin within the next `durationMs`; resolves when that is over. */
