@@ -7,7 +7,7 @@ const sources = new Map(readSources(codeFolders, ['.ts']).map((source) => [sourc
 
 const productEntries = ['src/index.ts', 'src/cli/main.ts'];
 /** Files that are run: tests, benches, and mains. */
-const entryPattern = /\.(?:test|bench)\.ts$|(?:^|\/)main\.ts$|^examples\//;
+const entryPattern = /\.(?:test|bench)\.ts$|(?:^|\/)main\.ts$|^examples\/|^sim\/run\.ts$/;
 
 function reachable(entries: readonly string[]): Set<string> {
   const found = new Set<string>();
