@@ -10,7 +10,16 @@ const queues = queueNames('kill', 4);
 
 test(`${rounds} rounds of kill -9 of a primary, and restart`, { timeout: 120_000 }, async (t) => {
   await withCluster([], async (cluster) => {
-    const run = new NumberedRun(cluster.amqpUrls, ['--prefix', 'kill', '--publishers', '4', '--consumers', '4']);
+    const run = new NumberedRun(cluster.amqpUrls, [
+      '--prefix',
+      'kill',
+      '--rate',
+      '500',
+      '--publishers',
+      '4',
+      '--consumers',
+      '4',
+    ]);
     try {
       await run.more(200);
       for (let round = 1; round <= rounds; round++) {
