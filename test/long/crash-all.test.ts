@@ -1,4 +1,4 @@
-/** All nodes die at once, many times. */
+/** All nodes die at once, UNDERSTUDY_ROUNDS times (default 20); about four minutes. */
 import { test } from 'node:test';
 import { killAllRound } from '../support/all-at-once.js';
 import { figures } from '../support/verdict.js';

@@ -1,6 +1,6 @@
 /**
- * Faults by chance under real clients. The seed is printed; UNDERSTUDY_SEED repeats its choices (not the moments at which they
- * hit), UNDERSTUDY_ROUNDS sets how many rounds there are.
+ * Faults by chance under real clients; about five minutes. The seed is printed; UNDERSTUDY_SEED repeats its choices (not the
+ * moments at which they hit), UNDERSTUDY_ROUNDS sets how many rounds there are (default 50).
  */
 import { test } from 'node:test';
 import { sleep } from '../support/cluster-processes.js';
