@@ -180,6 +180,7 @@ export interface HistoryListener {
 export class History {
   readonly messages: Message[] = [];
   readonly queues: Map<string, QueueLife[]> = new Map();
+  /** Of clients: connections, requests, publishes, settlements, and deliveries that need none. */
   operations = 0;
   /** True while nothing has failed: before the first fault, and after the last when all has converged. */
   quiet = true;
@@ -257,7 +258,10 @@ export class History {
   delivered(delivery: Delivery): void {
     this.loop.note(delivery.copy.message.number);
     delivery.copy.deliveries.push(delivery);
-    if (delivery.facts.noAck) this.take(delivery.copy);
+    if (delivery.facts.noAck) {
+      this.operations++;
+      this.take(delivery.copy);
+    }
     for (const listener of this.listeners) listener.delivered?.(delivery);
   }
 

@@ -54,6 +54,7 @@ export class Connection {
       return undefined;
     }
     const connection = new Connection(world, node, owner);
+    world.history.operations++;
     const died = (machineToo: boolean): void => connection.nodeDied(machineToo);
     node.onDeath.add(died);
     world.connections.add(connection);
