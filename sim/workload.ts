@@ -84,6 +84,12 @@ export class Workload {
     if (random.chance(0.4)) this.produce(new Loner(world, 'auto-delete', false));
   }
 
+  /** One more publisher, with `count` messages for a durable queue. */
+  topUp(count: number): void {
+    const target = { exchange: '', routingKey: 'durable-1', queues: ['durable-1'] };
+    this.produce(new Publisher(this.world, 'pub-rest', [target], count, 1000));
+  }
+
   /** Nothing new from now on. Clients end when what they began has been answered. */
   stopProducing(): void {
     for (const { actor } of this.producing) actor.stop();
