@@ -20,6 +20,9 @@ export class BootPromises {
   dead = false;
   /** What was last reported of it, since it was last promised anything. */
   reported: GoneReason | '' = '';
+  /** How often it was reported gone or deposed here; and we there, by its last promise. */
+  givenUp = 0;
+  givenUpThere = 0;
   /** Deposals held: while there are any, its pings are not answered. */
   deposals = 0;
   link: Link | undefined;

@@ -16,6 +16,9 @@
  * - A frozen process finds its promises run out when it thaws: at the next read its links are closed before anything that
  *   waited in them is handed on (rule 13), and its tenures hold no more.
  * - While a deposal is held its boot is promised nothing, so that no promise is made during the compare-and-set.
+ * - Whoever was given up, reported gone or deposed, may be alive and rest on an older promise of ours. So promises say how
+ *   often that has happened: with the first one after it those before end there, and tenures hold again only when the record
+ *   was read since.
  * - A link is up only when both ends have promised: whoever is sent anything may rely on the sender.
  *
  * What it cannot do: if something between the nodes refuses calls on behalf of a living node and has cut its link as well, the
@@ -121,6 +124,7 @@ export class HeartbeatLiveness implements Liveness {
     if (!this.mayDepose(node, boot)) return null;
     const known = this.known(node, boot);
     known.deposals++;
+    known.givenUp++;
     let held = true;
     return {
       changes: [],
@@ -192,6 +196,7 @@ export class HeartbeatLiveness implements Liveness {
   private report(known: BootPromises, reason: GoneReason): void {
     if (known.reported === reason) return;
     known.reported = reason;
+    known.givenUp++;
     for (const listener of [...this.listeners]) listener.gone(known.node, known.boot, reason);
   }
 
@@ -258,16 +263,21 @@ export class HeartbeatLiveness implements Liveness {
   /** Its promise to us has run out, if it had given one. */
   private lapse(known: BootPromises): void {
     if (known.promisedUntil === Number.NEGATIVE_INFINITY) return;
+    this.forget(known, 'promise lapsed');
+    known.link?.close('timeout', 'nothing was heard for the time of a lease, or this process stood still');
+  }
+
+  /** What it has promised us until now does not count any more. */
+  private forget(known: BootPromises, why: string): void {
     known.promisedUntil = Number.NEGATIVE_INFINITY;
     known.promisedSince = Number.POSITIVE_INFINITY;
     this.tenures.changed(known.node, known.boot);
-    this.logger.warn('promise lapsed', { node: known.node, boot: known.boot });
-    known.link?.close('timeout', 'nothing was heard for the time of a lease, or this process stood still');
+    this.logger.warn(why, { node: known.node, boot: known.boot });
     for (const listener of [...this.listeners]) listener.lapsed(known.node, known.boot);
   }
 
   private askPromise(known: BootPromises): void {
-    if (this.mayRenew()) sendTime(known.link!, FrameType.ping, this.clock.now());
+    if (this.mayRenew()) sendPing(known.link!, this.clock.now());
   }
 
   private ping(link: Link, frame: Frame): void {
@@ -281,10 +291,10 @@ export class HeartbeatLiveness implements Liveness {
   private answer(known: BootPromises, sentAt: number): void {
     known.owed = undefined;
     if (known.deposals > 0 || !known.link) return;
+    sendPong(known.link, sentAt, known.givenUp);
     known.answeredAt = this.clock.now();
     known.reported = '';
     known.answered = true;
-    sendTime(known.link, FrameType.pong, sentAt);
     this.readyIfMutual(known);
   }
 
@@ -296,7 +306,9 @@ export class HeartbeatLiveness implements Liveness {
     if (!(sentAt <= now)) throw new FrameError(`a pong for a ping of ${sentAt}, now is ${now}`);
     const until = (this.rules.leaseFromSend ? sentAt : now) + this.times.leaseMs - this.times.marginMs;
     if (now >= known.promisedUntil) this.lapse(known);
-    if (until <= now || known.link !== link) return;
+    if (known.link !== link) return;
+    if (this.wasGivenUp(known, readGivenUp(frame)) && known.link !== link) return;
+    if (until <= now) return;
     known.heard = true;
     if (known.promisedUntil === Number.NEGATIVE_INFINITY) known.promisedSince = now;
     if (until > known.promisedUntil) {
@@ -306,14 +318,37 @@ export class HeartbeatLiveness implements Liveness {
     this.readyIfMutual(known);
   }
 
+  /** By this promise it had given us up since the last one: that one, if it stands, is void. */
+  private wasGivenUp(known: BootPromises, times: number): boolean {
+    if (times === known.givenUpThere) return false;
+    known.givenUpThere = times;
+    if (known.promisedUntil === Number.NEGATIVE_INFINITY) return false;
+    this.forget(known, 'it had given us up: what it promised before is void');
+    // On a link that was used already, what waits to be read may rest on that.
+    if (known.heard) known.link?.close('timeout', 'it had given us up');
+    return true;
+  }
+
   private readyIfMutual(known: BootPromises): void {
     if (known.heard && known.answered && known.link) this.links.ready(known.link);
   }
 }
 
-function sendTime(link: Link, type: number, time: number): void {
-  const output = link.beginFrame(type, 0, 8);
+function sendPing(link: Link, time: number): void {
+  const output = link.beginFrame(FrameType.ping, 0, 8);
   output.view.setFloat64(output.offset, time, true);
+}
+
+/** f64 the ping's time, u32 how often the receiver was given up. */
+function sendPong(link: Link, time: number, givenUp: number): void {
+  const output = link.beginFrame(FrameType.pong, 0, 12);
+  output.view.setFloat64(output.offset, time, true);
+  output.view.setUint32(output.offset + 8, givenUp, true);
+}
+
+function readGivenUp(frame: Frame): number {
+  if (frame.end - frame.start < 12) throw new FrameError('a pong is cut short');
+  return frame.view.getUint32(frame.start + 8, true);
 }
 
 function readTime(frame: Frame): number {

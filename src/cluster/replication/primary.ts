@@ -388,9 +388,9 @@ export class Primary implements GroupAppender, Flushable {
     return this.paused;
   }
 
-  /** Gives an empty group to another in-sync member: rule 20 where nothing is to be drained. */
-  giveAway(to: Replica): void {
-    this.keeper.giveAway(to);
+  /** Gives an empty group to another in-sync member: rule 20 where nothing is to be drained. See SetKeeper. */
+  giveAway(to: Replica, kept: () => void): boolean {
+    return this.keeper.giveAway(to, kept);
   }
 
   private openDeliveries(): void {

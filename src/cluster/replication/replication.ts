@@ -264,9 +264,7 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
       if (replica.state.queueCount > 0 || primary.age(this.context.clock.now()) < giveAwayAfterMs) continue;
       const node = betterPrimary(record.value, this.context.map, this.context.self.node);
       const to = record.value.inSync.find((member) => member.node === node);
-      if (to === undefined) continue;
-      primary.giveAway(to);
-      return;
+      if (to !== undefined && primary.giveAway(to, () => this.changed(group))) return;
     }
   }
 }

@@ -18,7 +18,6 @@ export class SetKeeper {
   private lostSince: Map<string, number> = new Map();
   /** Until when a node outside the set may still route, by its last reading of the record (rule 15). */
   private strangersUntil: number;
-  private givingTo: Replica | undefined;
   private tickedAt: number;
   /** Before this nobody is taken for lost because of a promise that is about to end. */
   private judgeFrom = 0;
@@ -182,14 +181,20 @@ export class SetKeeper {
     this.updateMinInSync();
   }
 
-  private async swap(value: GroupRecord): Promise<void> {
+  /** @param urgent until it is answered; otherwise not again once it has certainly not happened. */
+  private async swap(value: GroupRecord, urgent = true): Promise<void> {
     this.busy = true;
     const expected = this.record.version;
     let outcome: SwapOutcome<GroupRecord>;
-    for (;;) {
+    for (let isSettled = true; ; ) {
       outcome = await this.context.map.swapGroup(value, expected);
       if (this.primary.isClosed) return;
       if (outcome.kind === 'done' || outcome.kind === 'conflict') break;
+      if (outcome.kind === 'unknown') isSettled = false;
+      else if (isSettled && !urgent) {
+        this.busy = false;
+        return;
+      }
       // It did not happen, or may have: the same again, against the same version, cannot happen twice.
       await this.pause();
       if (this.primary.isClosed) return;
@@ -244,17 +249,34 @@ export class SetKeeper {
     void this.swap({ ...this.record.value, replicas: wanted });
   }
 
-  /** Gives an empty, drained group away: nothing is appended from here on, so every log ends at the commit point. */
-  giveAway(to: Replica): void {
-    if (this.busy || this.primary.paused || this.primary.set.proposal !== undefined) return;
+  /**
+   * Gives an empty, drained group away: nothing is appended from here on, so every log ends at the commit point. False: not
+   * now. `kept` is called if it stays here after all, since the record was changed meanwhile or could not be: whoever wanted to
+   * attach in between is to be taken then.
+   */
+  giveAway(to: Replica, kept: () => void): boolean {
+    if (this.busy || this.primary.paused || this.primary.set.proposal !== undefined) return false;
     const log = this.primary.replica.log;
-    if (log.hasOpenBatch || log.committed !== log.end || !this.primary.set.includes(to)) return;
+    if (log.hasOpenBatch || log.committed !== log.end || !this.follows(to)) return false;
     this.primary.paused = true;
-    this.givingTo = to;
     const value: GroupRecord = { ...this.record.value, epoch: this.primary.epoch + 1, primary: to };
-    void this.swap(value).then(() => {
-      if (!this.primary.isClosed && this.givingTo === to) this.primary.paused = false;
+    void this.swap(value, false).then(() => {
+      if (this.primary.isClosed) return;
+      this.primary.paused = false;
+      kept();
     });
+    return true;
+  }
+
+  /** A member that has all that is committed, over a link that is up, and is about to be taken out for nothing. */
+  private follows(member: Replica): boolean {
+    if (!this.primary.set.includes(member) || this.isLost(member)) return false;
+    const follower = this.primary.followers.get(member.node);
+    return (
+      follower?.matched === true &&
+      sameReplica(follower.replica, member) &&
+      follower.durable >= this.primary.replica.log.committed
+    );
   }
 
   close(): void {

@@ -52,24 +52,26 @@ export class SystemReplica implements SystemGroup, GroupObserver {
     this.committed(replica);
   }
 
-  private async load(replica: GroupReplica, position: Lsn): Promise<void> {
-    const { state, context } = replica;
+  /** Puts one declaration into the tables, wherever a compaction has moved it by the time that it can be read. */
+  private async load({ state, context }: GroupReplica, position: Lsn): Promise<void> {
     const index = state.queue(wiringIncarnation)!.index;
-    const found = index.find(position);
-    if (found === undefined) return;
-    const chunk = state.chunk(found.chunk);
-    if (chunk.bytes === undefined)
-      await new Promise<void>((resolve, reject) =>
+    for (;;) {
+      const entry = index.find(position);
+      if (entry === undefined) return;
+      const chunk = state.chunk(entry.chunk);
+      if (chunk.bytes !== undefined) return this.appear(position, chunk, entry.offset);
+      const isThere = await new Promise<boolean>((resolve, reject) =>
         context.chunks.load(chunk, (error) => {
-          if (error !== undefined) reject(error);
-          else {
-            const entry = index.find(position);
-            if (entry !== undefined) this.appear(position, chunk, entry.offset);
-            resolve();
-          }
+          const now = index.find(position);
+          if (now?.chunk !== chunk.id) return resolve(false);
+          if (error !== undefined) return reject(error);
+          // At once: later its bytes may be gone again.
+          this.appear(position, chunk, now.offset);
+          resolve(true);
         }),
       );
-    else this.appear(position, chunk, found.offset);
+      if (isThere) return;
+    }
   }
 
   private appear(position: Lsn, chunk: Chunk, offset: number): void {

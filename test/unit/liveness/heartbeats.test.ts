@@ -243,6 +243,61 @@ test('a node that was taken for dead by a false refusal is promised to again', a
   assert.ok(!live1.mayDepose('n2', 2));
 });
 
+/** n2 is taken for dead by n1, which holds a deposal of it while the two find each other again. */
+async function deposedAlive() {
+  const all = await pair();
+  const { world, live1, live2 } = all;
+  const tenure = live2.tenure([all.n1.replica]);
+  const { listeners } = world.network.host('n2');
+  const real = [...listeners];
+  listeners.clear();
+  world.network.breakConnections('n1', 'n2', 0);
+  await world.run(20);
+  const deposal = live1.depose('n2', 2)!;
+  for (const [address, listener] of real) listeners.set(address, listener);
+  await world.run(300);
+  return { ...all, tenure, deposal };
+}
+
+test('who was deposed by a false refusal gets a new promise, and no tenure goes on with it', async () => {
+  const { world, n1, n2, live2, tenure, deposal } = await deposedAlive();
+  assert.ok(tenure.holds(), 'what was promised before the refusal, until it runs out');
+  world.loop.after(0, n1.context, () => deposal.end());
+  await world.run(5);
+  assert.ok(n1.links.get('n2') && n2.links.get('n1'));
+  assert.ok(live2.promisedUntil('n1', 1) > n2.clock.now());
+  assert.ok(!tenure.holds(), 'another one may be primary since');
+  tenure.cover([n1.replica], n2.clock.now());
+  await world.run(2 * lease);
+  assert.ok(tenure.holds(), 'the record was read after that');
+  assert.ok(n1.links.get('n2') && n2.links.get('n1'));
+});
+
+test('so it is when the first promise after the deposal gets lost', async () => {
+  const { world, n1, n2, tenure, deposal } = await deposedAlive();
+  world.loop.after(0, n1.context, () => {
+    deposal.end();
+    world.loop.after(0, n1.context, () => world.network.breakConnections('n1', 'n2', 0));
+  });
+  await world.run(300);
+  assert.ok(n1.links.get('n2') && n2.links.get('n1'));
+  assert.ok(!tenure.holds());
+});
+
+test('who was only taken for dead has no tenure either: others may have acted on it', async () => {
+  const { world, n1, n2, live1, live2 } = await pair();
+  const tenure = live2.tenure([n1.replica]);
+  const { listeners } = world.network.host('n2');
+  const real = [...listeners];
+  listeners.clear();
+  world.network.breakConnections('n1', 'n2', 0);
+  await world.run(20);
+  assert.ok(live1.mayDepose('n2', 2) && tenure.holds());
+  for (const [address, listener] of real) listeners.set(address, listener);
+  await world.run(300);
+  assert.ok(n1.links.get('n2') && n2.links.get('n1') && !tenure.holds());
+});
+
 test('times that do not fit together are refused', () => {
   const world = new World();
   assert.throws(() => world.node('n1', { liveness: true, times: { leaseMs: 400 } }), RangeError);

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { GroupReplica } from '../../../src/cluster/replication/group-replica.js';
+import { SystemReplica, wiringIncarnation } from '../../../src/cluster/replication/system-group.js';
+import { Chunk } from '../../../src/log/chunk.js';
+import { encodeEnqueue, enqueueLength, MessageParts } from '../../../src/log/record.js';
+import { QueueIndex } from '../../../src/model/queue/queue-index.js';
+import { encodeObject } from '../../../src/model/wiring/objects.js';
+import { WiringTables } from '../../../src/model/wiring/tables.js';
+
+/** Writes the declaration of an exchange to `offset` of the chunk; returns its length. */
+function declare(chunk: Chunk, offset: number, name: string): number {
+  const parts = new MessageParts();
+  parts.bodyBytes = encodeObject({
+    kind: 'exchange',
+    position: 0,
+    vhost: '/',
+    name,
+    type: 'direct',
+    durable: true,
+    autoDelete: false,
+    internal: false,
+    arguments: {},
+  });
+  parts.bodyLength = parts.bodyBytes.length;
+  const length = enqueueLength(parts, 1);
+  encodeEnqueue(chunk.bytes!, chunk.view!, offset, parts, [wiringIncarnation], true, 0, 0);
+  return length;
+}
+
+it('a declaration that a compaction moves while its chunk is read is found where it lies then', async () => {
+  const chunks = [new Chunk(0, 0, new Uint8Array(4096)), new Chunk(1, 0, new Uint8Array(4096))];
+  const [from, to] = chunks as [Chunk, Chunk];
+  const index = new QueueIndex();
+  index.add(5, from.id, 0, declare(from, 0, 'moved'), true);
+  declare(from, 1024, 'another');
+  declare(to, 1024, 'moved');
+  const { bytes, view } = from;
+  from.bytes = undefined;
+  const replica = {
+    state: { observers: [], queue: () => ({ index }), chunk: (id: number) => chunks[id] },
+    context: {
+      chunks: {
+        load: (_chunk: Chunk, then: () => void) =>
+          setImmediate(() => {
+            from.bytes = bytes;
+            from.view = view;
+            index.move(index.find(5)!, to.id, 1024);
+            then();
+          }),
+      },
+    },
+    log: { committed: 0 },
+  } as unknown as GroupReplica;
+  const tables = new WiringTables();
+  await new SystemReplica(tables).attach(replica);
+  assert.deepEqual(
+    [...tables.objects()].map((object) => 'name' in object && object.name),
+    ['moved'],
+  );
+});
