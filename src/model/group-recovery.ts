@@ -3,31 +3,31 @@
  * an enqueue may be found before or after its dequeue, and more than once. Live is what was enqueued and not dequeued, in
  * queues that were opened and not dropped.
  *
- * Every dequeue is remembered until the end, 16 bytes each, since another copy of its message may still come. A dequeue
- * that is older than the moment at which a copy was known to be there (`asOf`) was never committed: the copy outweighs it.
+ * A dequeue that is older than the moment at which a copy was known to be there (`asOf`) was never committed: the copy outweighs
+ * it. So it is with queues: a joiner drops a queue that its primary has not opened yet, and has it again when the primary does.
+ * What was there before the drop is gone, what came after it lives.
  *
- * So it is with queues: a joiner drops a queue that its primary has not opened yet, and has it again when the primary does. What
- * was there before the drop is gone, what came after it lives.
+ * What it remembers until the end: of every dequeue 16 bytes, since another copy of its message may still come; of a message
+ * nothing but its index entry, which refers to the newest copy found: that copy's batch tells the moment (CopyMarks).
  */
 import type { Chunk } from '../log/chunk.js';
 import type { GroupMeta } from '../log/journal.js';
 import type { Lsn } from '../log/lsn.js';
 import { enqueueHeaderBytes, forEachDequeued, RecordFlag, RecordKind } from '../log/record.js';
-import type { GroupState } from './group-state.js';
+import type { GroupState, QueueState } from './group-state.js';
+import { CopyMarks } from './recovery/copy-marks.js';
+import { FoundQueue } from './recovery/found-queue.js';
 
 /** Positions looked up in one turn at the end: about a millisecond's work. */
 const finishSlice = 16_384;
+const stepPositions = 1024;
 
 export class GroupRecovery {
   private readonly state: GroupState;
-  private readonly dequeued = new Map<Lsn, PositionLog>();
-  /** By queue and position: the latest moment at which a copy of the message was known to be there. */
-  private readonly copied = new Map<Lsn, Map<Lsn, Lsn>>();
-  /** By queue: the lsn of its last drop; the latest moment at which it was known to be open. */
-  private readonly dropped = new Map<Lsn, Lsn>();
-  private readonly opened = new Map<Lsn, Lsn>();
-  private log: PositionLog | undefined;
-  private logOf: Lsn = -1;
+  private readonly found = new Map<Lsn, FoundQueue>();
+  private readonly marks = new CopyMarks();
+  /** The queue that was asked for last: mostly it is the next one too. */
+  private recent = new FoundQueue(-1);
   private dequeueLsn: Lsn = 0;
   private readonly one: Lsn[] = [0];
 
@@ -44,7 +44,10 @@ export class GroupRecovery {
     state.applied = Math.max(state.applied, meta.applied);
   }
 
-  /** A valid record at `offset` of `chunk`, whose bytes are resident. Records that are not durable are passed over. */
+  /**
+   * A valid record at `offset` of `chunk`, whose bytes are resident; those of one chunk in the order of their offsets. Records that
+   * are not durable are passed over.
+   */
   record(chunk: Chunk, offset: number, lsn: Lsn, asOf: Lsn = lsn): void {
     const bytes = chunk.bytes!;
     const view = chunk.view!;
@@ -72,146 +75,142 @@ export class GroupRecovery {
     if (lsn > state.applied) state.applied = lsn;
   }
 
-  /** Everything was found. Removes what was consumed, and queues that were never opened; in slices, then calls `done`. */
+  /**
+   * Everything was found. Removes what was consumed, what is older than its queue's drop, and queues that were never opened; in
+   * slices, then calls `done`.
+   */
   finish(done: () => void): void {
-    for (const queue of [...this.state.allQueues()]) {
-      if (!queue.isOpened) this.state.dropQueue(queue.incarnation);
-      else if (!queue.options.durable) this.state.emptyRecovered(queue);
-    }
-    const left = [...this.dequeued];
-    let from = 0;
+    const work = this.work();
     const slice = (): void => {
       for (let budget = finishSlice; budget > 0; ) {
-        const next = left[left.length - 1];
-        if (next === undefined) {
+        const step = work.next();
+        if (step.done === true) {
           done();
           return;
         }
-        const [incarnation, positions] = next;
-        const queue = this.state.queue(incarnation);
-        const end = queue === undefined ? positions.length : Math.min(positions.length, from + budget);
-        if (queue !== undefined) {
-          budget -= end - from;
-          for (; from < end; from++) this.removeOne(incarnation, positions.at(from), positions.lsnAt(from));
-        }
-        budget--;
-        if (end === positions.length) {
-          left.pop();
-          from = 0;
-        }
+        budget -= step.value;
       }
       this.state.later(slice);
     };
     slice();
   }
 
-  private isDropped(incarnation: Lsn, asOf: Lsn): boolean {
-    return (this.dropped.get(incarnation) ?? -1) >= asOf;
+  /** The steps of `finish`. Each yields what it was: about how many positions it has looked up. */
+  private *work(): Generator<number, void> {
+    const { state } = this;
+    for (const queue of state.allQueues()) {
+      yield 1;
+      if (!queue.isOpened) {
+        yield Math.min(queue.index.size, finishSlice);
+        state.dropQueue(queue.incarnation);
+      } else if (!queue.options.durable) {
+        while (state.emptyRecovered(queue, stepPositions)) yield stepPositions;
+      }
+    }
+    for (const found of this.found.values()) {
+      yield 1;
+      const queue = state.queue(found.incarnation);
+      if (queue === undefined) continue;
+      if (found.isMixed) yield* this.dropOlder(queue, found.dropped);
+      const { dequeued } = found;
+      for (let i = 0; i < dequeued.length; i++) {
+        if (i % stepPositions === stepPositions - 1) yield stepPositions;
+        this.removeOne(queue, dequeued.at(i), dequeued.lsnAt(i));
+      }
+    }
+  }
+
+  private *dropOlder(queue: QueueState, dropped: Lsn): Generator<number, void> {
+    for (let below = Number.POSITIVE_INFINITY; ; ) {
+      const slice = queue.index.positionsDescending(below, stepPositions);
+      for (const position of slice) this.removeOne(queue, position, dropped);
+      if (slice.length < stepPositions) return;
+      below = slice[slice.length - 1]!;
+      yield stepPositions;
+    }
+  }
+
+  private queue(incarnation: Lsn): FoundQueue {
+    if (this.recent.incarnation === incarnation) return this.recent;
+    let found = this.found.get(incarnation);
+    if (found === undefined) {
+      found = new FoundQueue(incarnation);
+      this.found.set(incarnation, found);
+    }
+    this.recent = found;
+    return found;
   }
 
   private open(chunk: Chunk, offset: number, asOf: Lsn): void {
-    const incarnation = chunk.view!.getFloat64(offset + 16, true);
-    if (this.isDropped(incarnation, asOf) || (this.opened.get(incarnation) ?? -1) >= asOf) return;
-    this.opened.set(incarnation, asOf);
+    const found = this.queue(chunk.view!.getFloat64(offset + 16, true));
+    if (found.dropped >= asOf || found.opened >= asOf) return;
+    found.opened = asOf;
     this.state.recoverOpen(chunk, offset);
   }
 
   private drop(incarnation: Lsn, lsn: Lsn): void {
     const { state } = this;
-    if (this.isDropped(incarnation, lsn)) return;
-    this.dropped.set(incarnation, lsn);
+    const found = this.queue(incarnation);
+    if (found.dropped >= lsn) return;
+    found.dropped = lsn;
     const queue = state.queue(incarnation);
     if (queue === undefined) return;
-    const reopened = (this.opened.get(incarnation) ?? -1) > lsn;
-    if (!reopened && !(queue.index.last > lsn) && !this.copied.has(incarnation)) {
+    const reopened = found.opened > lsn;
+    if (!reopened && found.newest <= lsn) {
       state.dropQueue(incarnation);
       return;
     }
     if (!reopened) state.forgetOpen(queue);
-    const copies = this.copied.get(incarnation);
-    for (let below = lsn + 1, end = false; !end; ) {
-      const slice = queue.index.positionsDescending(below, finishSlice);
-      end = slice.length < finishSlice;
-      below = slice[slice.length - 1] ?? 0;
-      state.remove(
-        incarnation,
-        slice.filter((position) => (copies?.get(position) ?? position) <= lsn),
-      );
-    }
+    found.isMixed = true;
   }
 
   private enqueue(chunk: Chunk, offset: number, lsn: Lsn, asOf: Lsn): void {
     const view = chunk.view!;
     const count = view.getUint16(offset + 6, true);
+    this.marks.note(chunk, offset, lsn, asOf);
     for (let i = 0, at = offset + enqueueHeaderBytes; i < count; i++, at += 8) {
       const incarnation = view.getFloat64(at, true);
-      if (incarnation === 0 || this.isDropped(incarnation, asOf)) continue;
-      if (asOf > lsn) this.noteCopy(incarnation, lsn, asOf);
-      this.state.recoverMessage(this.state.recoveredQueue(incarnation), chunk, offset, lsn);
+      if (incarnation === 0) continue;
+      const found = this.queue(incarnation);
+      if (found.dropped >= asOf) continue;
+      if (asOf > found.newest) found.newest = asOf;
+      const queue = this.state.recoveredQueue(incarnation);
+      const isNew = this.state.recoverMessage(queue, chunk, offset, lsn);
+      if (!isNew && asOf > lsn) this.preferNewest(queue, chunk, offset, lsn, asOf);
     }
     this.state.publishers.committed(view.getUint32(offset + 16, true), view.getFloat64(offset + 24, true));
   }
 
-  private dequeue(chunk: Chunk, offset: number): void {
-    const incarnation = chunk.view!.getFloat64(offset + 16, true);
-    if (this.isDropped(incarnation, this.dequeueLsn)) return;
-    if (this.log === undefined || this.logOf !== incarnation) {
-      this.log = this.dequeued.get(incarnation) ?? new PositionLog();
-      this.dequeued.set(incarnation, this.log);
-      this.logOf = incarnation;
-    }
-    forEachDequeued(chunk.bytes!, chunk.view!, offset, this.dequeueOne);
+  /** Another copy of a message that was found already: the entry refers to the newest, which outweighs the most dequeues. */
+  private preferNewest(queue: QueueState, chunk: Chunk, offset: number, lsn: Lsn, asOf: Lsn): void {
+    const { state } = this;
+    const entry = queue.index.find(lsn)!;
+    const before = state.chunk(entry.chunk);
+    if (this.marks.asOf(before, entry.offset, lsn) >= asOf) return;
+    queue.index.move(entry, chunk.id, offset);
+    state.chunks.retain(chunk, entry.length);
+    state.chunks.release(before, entry.length);
   }
 
+  private dequeue(chunk: Chunk, offset: number): void {
+    const found = this.queue(chunk.view!.getFloat64(offset + 16, true));
+    if (found.dropped < this.dequeueLsn) forEachDequeued(chunk.bytes!, chunk.view!, offset, this.dequeueOne);
+  }
+
+  /** Of the queue that was asked for last. */
   private readonly dequeueOne = (position: Lsn): void => {
-    this.log!.push(position, this.dequeueLsn);
-    this.removeOne(this.logOf, position, this.dequeueLsn);
+    const { recent, dequeueLsn } = this;
+    recent.dequeued.push(position, dequeueLsn);
+    const queue = this.state.queue(recent.incarnation);
+    if (queue !== undefined) this.removeOne(queue, position, dequeueLsn);
   };
 
-  private noteCopy(incarnation: Lsn, position: Lsn, asOf: Lsn): void {
-    let copies = this.copied.get(incarnation);
-    if (copies === undefined) {
-      copies = new Map();
-      this.copied.set(incarnation, copies);
-    }
-    copies.set(position, Math.max(copies.get(position) ?? 0, asOf));
-  }
-
-  private removeOne(incarnation: Lsn, position: Lsn, lsn: Lsn): void {
-    const copies = this.copied.get(incarnation);
-    if (copies !== undefined && (copies.get(position) ?? 0) > lsn) return;
+  /** Takes the message out, unless it was there later than `lsn`. */
+  private removeOne(queue: QueueState, position: Lsn, lsn: Lsn): void {
+    const entry = queue.index.find(position);
+    if (entry === undefined) return;
+    if (this.marks.asOf(this.state.chunk(entry.chunk), entry.offset, position) > lsn) return;
     this.one[0] = position;
-    this.state.remove(incarnation, this.one, 1);
-  }
-}
-
-const pagePositions = 4096;
-
-/** A list of positions, each with the lsn of its dequeue, that only grows; in pages, so that growing copies nothing. */
-class PositionLog {
-  length = 0;
-  private readonly pages: Float64Array[] = [];
-
-  push(position: Lsn, lsn: Lsn): void {
-    const slot = (this.length % pagePositions) * 2;
-    if (slot === 0) this.pages.push(new Float64Array(this.length === 0 ? 128 : pagePositions * 2));
-    let page = this.pages[this.pages.length - 1]!;
-    if (slot === page.length) {
-      const larger = new Float64Array(Math.min(page.length * 2, pagePositions * 2));
-      larger.set(page);
-      this.pages[this.pages.length - 1] = larger;
-      page = larger;
-    }
-    page[slot] = position;
-    page[slot + 1] = lsn;
-    this.length++;
-  }
-
-  at(index: number): Lsn {
-    return this.pages[Math.floor(index / pagePositions)]![(index % pagePositions) * 2]!;
-  }
-
-  lsnAt(index: number): Lsn {
-    return this.pages[Math.floor(index / pagePositions)]![(index % pagePositions) * 2 + 1]!;
+    this.state.remove(queue.incarnation, this.one, 1);
   }
 }

@@ -90,6 +90,11 @@ export class GroupState {
     return this.queues.values();
   }
 
+  /** Incarnations of all queues. May be read over several turns: queues that come or go meanwhile are seen or not. */
+  *incarnations(): Generator<Lsn, void> {
+    for (const incarnation of this.queues.keys()) yield incarnation;
+  }
+
   /** Up to `max` positions of the queue below `below`, descending: a slice of a join. Changes between two calls do no harm. */
   positionsDescending(incarnation: Lsn, below: Lsn, max: number): Lsn[] {
     return this.queue(incarnation)?.index.positionsDescending(below, max) ?? [];
@@ -211,9 +216,13 @@ export class GroupState {
     queue.wiringVersion = notOpened;
   }
 
-  /** A queue that is not durable comes back without the messages that it shared with durable ones. */
-  emptyRecovered(queue: QueueState): void {
-    while (queue.index.size > 0) queue.index.dropFront(dropSlice, this.releaseOne);
+  /**
+   * A queue that is not durable comes back without the messages that it shared with durable ones. Takes out about `atLeast` of
+   * them; false if there are no more.
+   */
+  emptyRecovered(queue: QueueState, atLeast: number): boolean {
+    queue.index.dropFront(atLeast, this.releaseOne);
+    return queue.index.size > 0;
   }
 
   // ---- the journal's questions ----
