@@ -165,6 +165,7 @@ export class BrokerNode {
     this.stopping = true;
     this.readyTimer?.cancel();
     this.gate?.close();
+    this.reconciler?.close();
     this.wiringClient?.close();
     this.wiringServer?.close();
     this.clusterBroker?.close();
@@ -309,7 +310,7 @@ export class BrokerNode {
     const { ports, options, map, tables } = this;
     const { clock, turn, random, logger } = ports;
     this.system = new SystemReplica(tables);
-    this.reconciler = new WiringReconciler(tables, logger);
+    this.reconciler = new WiringReconciler(tables, logger, ports.later);
     this.replication = new Replication(this.context(), this.member.ordinal, this.recovered);
     const directory = this.replication;
     this.clients = new GroupClients({
@@ -426,7 +427,7 @@ export class BrokerNode {
       group: replica.group,
       appender: primary,
       wiringVersion: state.wiringVersion,
-      openQueues: () => [...state.allQueues()].map((queue) => queue.incarnation),
+      openQueues: () => state.incarnations(),
       advanceWiring: (version, after) => primary.service?.advanceWiring(version, after),
     });
   }

@@ -1,6 +1,10 @@
 /**
  * Brings the groups that this node leads to the wiring that it has: a queue of the group that appeared becomes an `open` in the
- * group's log, one that is gone a `drop` (rule 15). A new primary compares all; then changes are followed one by one.
+ * group's log, one that is gone a `drop` (rule 15). A new primary compares all, in slices; then changes are followed one by one.
+ *
+ * The log may end anywhere for a successor. So opens go in order of their incarnations, each with its own as the wiring version,
+ * and drops after them: whatever version a log has come to, the queues up to it are open in it. What was routed with that wiring
+ * finds its queues.
  *
  * A primary whose own wiring is older than what its group's log has seen waits until it has caught up: it would take queues
  * that it has not heard of for deleted ones.
@@ -8,27 +12,33 @@
 import type { Logger } from '../../base/logger.js';
 import type { Lsn } from '../../log/lsn.js';
 import { encodeDrop, encodeOpen } from '../../log/record.js';
+import type { Later } from '../../model/group-state.js';
+import { PositionHeap } from '../../model/queue/position-heap.js';
 import { isDurable, type QueueObject } from '../../model/wiring/objects.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import type { WiredGroup } from './ports.js';
 
+/** Queues looked at, opened or dropped in one turn: about a millisecond's work. */
+const compareSlice = 2048;
+
 class LedGroup {
   readonly group: WiredGroup;
-  /** Queues that the group's log has open; uncommitted events included. */
+  /** Queues that the group's log has open; uncommitted events included. Complete after the first comparison. */
   readonly open = new Set<Lsn>();
   /** Wiring up to here is in the log; -1: not compared yet. */
   version = -1;
+  /** The comparison under way. */
+  comparing: Iterator<void> | undefined;
   private after: Lsn = 0;
 
   constructor(group: WiredGroup) {
     this.group = group;
-    for (const incarnation of group.openQueues()) this.open.add(incarnation);
   }
 
-  appear(queue: QueueObject, version: Lsn): void {
+  appear(queue: QueueObject): void {
     if (this.open.has(queue.position)) return;
     this.open.add(queue.position);
-    this.append(encodeOpen(queue.position, version, { durable: isDurable(queue) }));
+    this.append(encodeOpen(queue.position, queue.position, { durable: isDurable(queue) }));
   }
 
   end(incarnation: Lsn, version: Lsn): void {
@@ -51,11 +61,13 @@ class LedGroup {
 export class WiringReconciler {
   private readonly tables: WiringTables;
   private readonly logger: Logger;
+  private readonly later: Later;
   private readonly led = new Map<number, LedGroup>();
 
-  constructor(tables: WiringTables, logger: Logger) {
+  constructor(tables: WiringTables, logger: Logger, later: Later) {
     this.tables = tables;
     this.logger = logger;
+    this.later = later;
   }
 
   /** This node leads the group from now on; replaces what was led under the same number before. */
@@ -75,30 +87,72 @@ export class WiringReconciler {
     for (const led of this.led.values()) this.reconcile(led);
   }
 
+  /** The node stops. */
+  close(): void {
+    this.led.clear();
+  }
+
   private reconcile(led: LedGroup): void {
     const { tables } = this;
     const { version } = tables;
-    if (version <= led.version) return;
+    if (version <= led.version || led.comparing !== undefined) return;
     if (version < led.group.wiringVersion) {
       this.logger.info('the group waits for wiring', { group: led.group.group, has: version });
       return;
     }
     const changes = led.version < 0 ? undefined : tables.queueChanges(led.group.group, led.version);
-    if (changes === undefined) this.compare(led, version);
-    else
-      for (const { kind, queue } of changes) {
-        if (kind === 'appeared') led.appear(queue, version);
-        else led.end(queue.position, version);
-      }
+    if (changes === undefined) {
+      led.comparing = this.compare(led, version);
+      this.goOn(led, version);
+      return;
+    }
+    const appeared = new PositionHeap();
+    for (const { kind, queue } of changes) if (kind === 'appeared') appeared.push(queue.position);
+    while (appeared.size > 0) this.openFirst(led, appeared);
+    for (const { kind, queue } of changes) if (kind === 'gone') led.end(queue.position, version);
     led.reached(version);
   }
 
-  private compare(led: LedGroup, version: Lsn): void {
-    const wanted = new Set<Lsn>();
-    for (const queue of this.tables.queuesOfGroup(led.group.group)) {
-      wanted.add(queue.position);
-      led.appear(queue, version);
+  /** One slice of a comparison. What has changed meanwhile follows when it is done. */
+  private goOn(led: LedGroup, version: Lsn): void {
+    if (this.led.get(led.group.group) !== led) return;
+    for (let steps = 0; steps < compareSlice; steps++) {
+      if (led.comparing!.next().done !== true) continue;
+      led.comparing = undefined;
+      led.reached(version);
+      this.reconcile(led);
+      return;
     }
-    for (const incarnation of [...led.open]) if (!wanted.has(incarnation)) led.end(incarnation, version);
+    this.later(() => this.goOn(led, version));
+  }
+
+  /** Yields once for each queue looked at. The tables may change in between: only what they had at `version` is opened. */
+  private *compare(led: LedGroup, version: Lsn): Generator<void, void> {
+    const { tables } = this;
+    if (led.version < 0)
+      for (const incarnation of led.group.openQueues()) {
+        led.open.add(incarnation);
+        yield;
+      }
+    const missing = new PositionHeap();
+    for (const { position } of tables.queuesOfGroup(led.group.group)) {
+      if (position <= version && !led.open.has(position)) missing.push(position);
+      yield;
+    }
+    while (missing.size > 0) {
+      this.openFirst(led, missing);
+      yield;
+    }
+    for (const incarnation of led.open) {
+      if (tables.queueAt(incarnation) === undefined) led.end(incarnation, version);
+      yield;
+    }
+  }
+
+  /** Opens the queue of the smallest incarnation, unless it is gone by now. */
+  private openFirst(led: LedGroup, appeared: PositionHeap): void {
+    const queue = this.tables.queueAt(appeared.peek()!);
+    appeared.pop();
+    if (queue !== undefined) led.appear(queue);
   }
 }

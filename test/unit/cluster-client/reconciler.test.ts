@@ -13,6 +13,8 @@ import { WiringTables } from '../../../src/model/wiring/tables.js';
 class Group implements WiredGroup, GroupAppender {
   readonly group = 1;
   readonly events: string[] = [];
+  /** Queues asked for. */
+  looked = 0;
   readonly replicated = true;
   readonly chunk: Chunk = new Chunk(1, 1, new Uint8Array(1 << 16));
   readonly appender: GroupAppender = this;
@@ -26,13 +28,18 @@ class Group implements WiredGroup, GroupAppender {
     this.open = open;
   }
 
-  openQueues(): Iterable<number> {
-    return this.open;
+  *openQueues(): Generator<number> {
+    for (const incarnation of this.open) {
+      this.looked++;
+      yield incarnation;
+    }
   }
   advanceWiring(version: number, after: number): void {
     this.events.push(`wiring ${version} after ${after}`);
   }
-  reserve(): void {}
+  reserve(): void {
+    this.offset = 0;
+  }
   append(length: number): number {
     const { bytes, view } = this.chunk;
     const incarnation = view!.getFloat64(this.offset + 16, true);
@@ -63,13 +70,14 @@ function queue(name: string, group = 1, durable = true): QueueObject {
   };
 }
 
-function setup(): { tables: WiringTables; reconciler: WiringReconciler } {
+function setup(): { tables: WiringTables; reconciler: WiringReconciler; later: (() => void)[] } {
   const tables = new WiringTables();
   tables.appeared(11, queue('a'));
   tables.appeared(12, queue('b', 2));
   tables.appeared(13, queue('c', 1, false));
   tables.applied(13);
-  return { tables, reconciler: new WiringReconciler(tables, silentLogger) };
+  const later: (() => void)[] = [];
+  return { tables, reconciler: new WiringReconciler(tables, silentLogger, (run) => later.push(run)), later };
 }
 
 describe('wiring reconciler', () => {
@@ -82,7 +90,7 @@ describe('wiring reconciler', () => {
     tables.appeared(14, queue('d'));
     tables.applied(15);
     reconciler.advanced();
-    assert.deepEqual(group.events.slice(3), ['drop 11 @15', 'open 14 durable @15', 'wiring 15 after 104']);
+    assert.deepEqual(group.events.slice(3), ['open 14 durable @14', 'drop 11 @15', 'wiring 15 after 104']);
     tables.appeared(16, queue('e', 2));
     tables.applied(16);
     reconciler.advanced();
@@ -111,5 +119,77 @@ describe('wiring reconciler', () => {
     tables.applied(14);
     reconciler.advanced();
     assert.equal(group.events.length, length);
+  });
+
+  it('looks at some thousand queues in a turn only, and then at what has changed meanwhile', () => {
+    const { tables, reconciler, later } = setup();
+    const group = new Group(
+      0,
+      Array.from({ length: 10_000 }, (_, i) => 20_000 + i),
+    );
+    for (let i = 0; i < 10_000; i++) tables.appeared(100 + i, queue(`q${i}`));
+    tables.applied(50_000);
+    reconciler.lead(group);
+    let turns = 0;
+    for (let before = 0; later.length > 0; turns++) {
+      assert.ok(group.looked + group.events.length - before <= 2500, 'in one turn');
+      before = group.looked + group.events.length;
+      if (turns === 3) {
+        tables.gone(100);
+        tables.appeared(60_000, queue('new'));
+        tables.applied(60_001);
+        reconciler.advanced();
+      }
+      later.shift()!();
+    }
+    assert.ok(turns > 10);
+    const { events } = group;
+    assert.equal(events.filter((event) => event.startsWith('open')).length, 10_002);
+    assert.equal(events.at(-2), 'open 60000 durable @60000');
+    assert.deepEqual(
+      events.filter((event) => event.startsWith('wiring')),
+      ['wiring 50000 after 20101', 'wiring 60001 after 20102'],
+    );
+  });
+
+  it('wherever the log ends for a successor, all queues up to the version in it are open', () => {
+    const { tables, reconciler } = setup();
+    // As after a join: in any order.
+    for (const position of [40, 20, 30]) tables.appeared(position, queue(`q${position}`));
+    tables.applied(41);
+    const group = new Group(0, [8]);
+    reconciler.lead(group);
+    assert.deepEqual(group.events, [
+      'open 11 durable @11',
+      'open 13 @13',
+      'open 20 durable @20',
+      'open 30 durable @30',
+      'open 40 durable @40',
+      'drop 8 @41',
+      'wiring 41 after 106',
+    ]);
+    for (const position of [60, 50]) tables.appeared(position, queue(`q${position}`));
+    tables.gone(20);
+    tables.applied(61);
+    reconciler.advanced();
+    assert.deepEqual(group.events.slice(7), [
+      'open 50 durable @50',
+      'open 60 durable @60',
+      'drop 20 @61',
+      'wiring 61 after 109',
+    ]);
+  });
+
+  it('stops in the middle when the group is led no more', () => {
+    const { tables, reconciler, later } = setup();
+    const group = new Group(
+      0,
+      Array.from({ length: 10_000 }, (_, i) => 20_000 + i),
+    );
+    tables.applied(50_000);
+    reconciler.lead(group);
+    reconciler.release(1);
+    while (later.length > 0) later.shift()!();
+    assert.deepEqual(group.events, []);
   });
 });
