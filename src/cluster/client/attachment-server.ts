@@ -25,7 +25,7 @@ interface Attachment {
   readonly number: number;
   readonly epoch: number;
   readonly confirmed: number;
-  readonly held: HeldMessage[];
+  held: HeldMessage[];
   readonly client: RemoteClient;
   /** All that is held was named. */
   complete: boolean;
@@ -113,7 +113,7 @@ export class AttachmentServer {
         attachment.held,
         attachment.confirmed,
       );
-      attachment.held.length = 0;
+      attachment.held = [];
       return;
     }
     const known = directory.leadership(group)?.epoch ?? 0;

@@ -37,7 +37,8 @@ export interface LedGroup {
 export interface AttachableService {
   /**
    * Attaches the node in its boot `boot`, replacing an older attachment of it, whose calls the caller drops from now on.
-   * `held`: all that the node's clients hold (rule 13): what the service knew otherwise of this node is replaced by it.
+   * `held`: all that the node's clients hold (rule 13), not to be changed any more: what the service knew otherwise of this node
+   * is replaced by it.
    * `confirmed`: the publishes up to here were confirmed to this boot; its next one is not older than the one after that.
    */
   attach(

@@ -174,11 +174,8 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
     const service = primary?.service;
     if (primary === undefined || service === undefined || primary.paused) return undefined;
     const attachable: AttachableService = {
-      attach: (node, boot, client, held, confirmed) => {
-        const port = service.attach(node, boot, client, held, confirmed);
-        primary.gate.nodeAttached(node, boot);
-        return port;
-      },
+      attach: (node, boot, client, held, confirmed) =>
+        service.attach(node, boot, client, held, confirmed, () => primary.gate.nodeAttached(node, boot)),
       detach: (node, boot) => service.detach(node, boot),
     };
     return { epoch: primary.epoch, service: attachable };

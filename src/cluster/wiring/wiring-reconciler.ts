@@ -10,6 +10,7 @@
  * that it has not heard of for deleted ones.
  */
 import type { Logger } from '../../base/logger.js';
+import { SlicedWalk } from '../../base/slices.js';
 import type { Lsn } from '../../log/lsn.js';
 import { encodeDrop, encodeOpen } from '../../log/record.js';
 import type { Later } from '../../model/group-state.js';
@@ -27,8 +28,8 @@ class LedGroup {
   readonly open = new Set<Lsn>();
   /** Wiring up to here is in the log; -1: not compared yet. */
   version = -1;
-  /** The comparison under way. */
-  comparing: Iterator<void> | undefined;
+  /** A comparison is under way. */
+  comparing = false;
   private after: Lsn = 0;
 
   constructor(group: WiredGroup) {
@@ -95,15 +96,15 @@ export class WiringReconciler {
   private reconcile(led: LedGroup): void {
     const { tables } = this;
     const { version } = tables;
-    if (version <= led.version || led.comparing !== undefined) return;
+    if (version <= led.version || led.comparing) return;
     if (version < led.group.wiringVersion) {
       this.logger.info('the group waits for wiring', { group: led.group.group, has: version });
       return;
     }
     const changes = led.version < 0 ? undefined : tables.queueChanges(led.group.group, led.version);
     if (changes === undefined) {
-      led.comparing = this.compare(led, version);
-      this.goOn(led, version);
+      led.comparing = true;
+      new SlicedWalk(this.compare(led, version), compareSlice, this.later, () => this.compared(led, version));
       return;
     }
     const appeared = new PositionHeap();
@@ -113,39 +114,42 @@ export class WiringReconciler {
     led.reached(version);
   }
 
-  /** One slice of a comparison. What has changed meanwhile follows when it is done. */
-  private goOn(led: LedGroup, version: Lsn): void {
-    if (this.led.get(led.group.group) !== led) return;
-    for (let steps = 0; steps < compareSlice; steps++) {
-      if (led.comparing!.next().done !== true) continue;
-      led.comparing = undefined;
-      led.reached(version);
-      this.reconcile(led);
-      return;
-    }
-    this.later(() => this.goOn(led, version));
+  /** What has changed meanwhile follows. */
+  private compared(led: LedGroup, version: Lsn): void {
+    led.comparing = false;
+    if (!this.isLed(led)) return;
+    led.reached(version);
+    this.reconcile(led);
   }
 
-  /** Yields once for each queue looked at. The tables may change in between: only what they had at `version` is opened. */
-  private *compare(led: LedGroup, version: Lsn): Generator<void, void> {
+  private isLed(led: LedGroup): boolean {
+    return this.led.get(led.group.group) === led;
+  }
+
+  /**
+   * A step for each queue looked at. The tables may change in between: only what they had at `version` is opened. Ends early
+   * when the group is not led any more.
+   */
+  private *compare(led: LedGroup, version: Lsn): Generator<number, void> {
     const { tables } = this;
     if (led.version < 0)
       for (const incarnation of led.group.openQueues()) {
         led.open.add(incarnation);
-        yield;
+        yield 1;
       }
     const missing = new PositionHeap();
     for (const { position } of tables.queuesOfGroup(led.group.group)) {
       if (position <= version && !led.open.has(position)) missing.push(position);
-      yield;
+      yield 1;
     }
-    while (missing.size > 0) {
+    while (missing.size > 0 && this.isLed(led)) {
       this.openFirst(led, missing);
-      yield;
+      yield 1;
     }
     for (const incarnation of led.open) {
+      if (!this.isLed(led)) return;
       if (tables.queueAt(incarnation) === undefined) led.end(incarnation, version);
-      yield;
+      yield 1;
     }
   }
 

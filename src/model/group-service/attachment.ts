@@ -2,10 +2,11 @@
  * One node's tie to the service: what its clients asked for and what they are owed. A later attachment of the node replaces
  * it; from then on its calls do nothing (rule 13).
  */
-import { PairRing } from '../../base/ring.js';
+import { PairRing, Ring } from '../../base/ring.js';
+import type { SlicedWalk } from '../../base/slices.js';
 import type { Lsn } from '../../log/lsn.js';
 import { encodeEnqueue, enqueueLength, type MessageParts } from '../../log/record.js';
-import type { GroupClientPort, GroupServicePort, SubscribeOptions } from '../group-port.js';
+import type { GroupClientPort, GroupServicePort, HeldMessage, SubscribeOptions } from '../group-port.js';
 import type { Publisher } from '../publishers.js';
 import { Consumer, PendingGet } from './consumer.js';
 import type { GroupService } from './group-service.js';
@@ -21,6 +22,9 @@ export const AttachmentState = {
 } as const;
 export type AttachmentState = (typeof AttachmentState)[keyof typeof AttachmentState];
 
+/** Calls that wait until it is noted what the node holds: the tie is cut over this. */
+const earlyMax = 262_144;
+
 export class Attachment implements GroupServicePort {
   readonly node: string;
   readonly boot: number;
@@ -30,6 +34,10 @@ export class Attachment implements GroupServicePort {
   state: AttachmentState = AttachmentState.attached;
   readonly consumers: Map<number, Consumer> = new Map();
   readonly waiting: WaitingOperations = new WaitingOperations();
+  /** Notes what the node holds. Until that is done, `isNaming`, all but publishes waits in `early`. */
+  naming: SlicedWalk | undefined = undefined;
+  private isNaming = true;
+  private readonly early = new Ring<() => void>();
   /** Sequence of the last publish that is in the log or was before. */
   appended: number;
   private readonly service: GroupService;
@@ -64,6 +72,31 @@ export class Attachment implements GroupServicePort {
 
   get wiringVersion(): Lsn {
     return this.service.wiringVersion;
+  }
+
+  // ---- what the node holds (rule 13) ----
+
+  /** Notes what the node's clients hold; `replaced`: the slot of its older attachment. Then does what was called meanwhile. */
+  *name(held: readonly HeldMessage[], replaced: number): Generator<number, void> {
+    for (const { incarnation, position } of held) {
+      this.service.served(incarnation)?.hold(position, this.slot, replaced);
+      yield 1;
+    }
+    for (let call = this.early.shift(); call !== undefined; call = this.early.shift()) {
+      this.isNaming = false;
+      call();
+      this.isNaming = true;
+      yield 1;
+    }
+    this.isNaming = false;
+  }
+
+  /** Puts a call off that may be about messages or consumers. False: it may be made now. */
+  private isEarly(call: () => void): boolean {
+    if (!this.isNaming) return false;
+    if (this.early.length < earlyMax) this.early.push(call);
+    else this.service.breakTie(this, `more than ${earlyMax} calls came while what the node holds was being noted`);
+    return true;
   }
 
   // ---- publishing ----
@@ -121,6 +154,7 @@ export class Attachment implements GroupServicePort {
 
   ack(incarnation: number, position: number): void {
     if (this.state !== AttachmentState.attached) return;
+    if (this.isNaming && this.isEarly(() => this.ack(incarnation, position))) return;
     this.received++;
     this.service.served(incarnation)?.settle(position, this.slot);
     this.service.touch();
@@ -128,6 +162,7 @@ export class Attachment implements GroupServicePort {
 
   requeue(incarnation: number, position: number, delivered: boolean): void {
     if (this.state !== AttachmentState.attached) return;
+    if (this.isNaming && this.isEarly(() => this.requeue(incarnation, position, delivered))) return;
     this.received++;
     this.service.served(incarnation)?.giveBack(position, this.slot, delivered);
     this.service.touch();
@@ -166,7 +201,7 @@ export class Attachment implements GroupServicePort {
   }
 
   grant(subscriber: number, count: number): void {
-    if (this.state !== AttachmentState.attached) return;
+    if (this.state !== AttachmentState.attached || this.isEarly(() => this.grant(subscriber, count))) return;
     if (this.waiting.isEmpty) this.grantNow(subscriber, count);
     else this.wait(0, () => this.grantNow(subscriber, count));
   }
@@ -217,7 +252,7 @@ export class Attachment implements GroupServicePort {
   private trySubscribe(subscriber: number, incarnation: number, options: SubscribeOptions): string {
     const queue = this.service.served(incarnation);
     if (queue === undefined) return queueGone;
-    if (queue.exclusive !== undefined || (options.exclusive && queue.consumers.size > 0)) return queueInUse;
+    if (queue.refuses(options.exclusive)) return queueInUse;
     if (this.consumers.has(subscriber)) return `not-allowed: subscriber ${subscriber} is in use`;
     const consumer = new Consumer(this, subscriber, queue, options);
     this.consumers.set(subscriber, consumer);
@@ -232,7 +267,7 @@ export class Attachment implements GroupServicePort {
   }
 
   private inOrder(version: Lsn, run: () => void): void {
-    if (this.state !== AttachmentState.attached) return;
+    if (this.state !== AttachmentState.attached || this.isEarly(() => this.inOrder(version, run))) return;
     if (this.mustWait(version)) this.wait(version, run);
     else run();
   }

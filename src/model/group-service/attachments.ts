@@ -1,9 +1,21 @@
+import { SlicedWalk } from '../../base/slices.js';
 import type { GroupClientPort, HeldMessage } from '../group-port.js';
 import { Attachment, AttachmentState } from './attachment.js';
 import type { GroupService } from './group-service.js';
-import type { ServedQueue } from './served-queue.js';
+import { giveBackSlice, type ServedQueue } from './served-queue.js';
 
-/** The nodes that are attached, or were and may come back: one attachment each, and what stands for it in the indexes. */
+/** Queues, consumers or messages gone through in one turn, when a node attaches or is gone: less than a millisecond's work. */
+export const walkSlice = 4096;
+
+/** Told of each queue that an attachment which is over had a consumer of, once that is taken away. */
+type Left = (queue: ServedQueue) => void;
+
+/**
+ * The nodes that are attached, or were and may come back: one attachment each, and what stands for it in the indexes.
+ *
+ * A node may hold many messages and have many consumers, so they are gone through in slices. What an attachment that is over held
+ * stays held until the walk comes by: nobody can settle it, and nobody else gets it.
+ */
 export class Attachments {
   private readonly service: GroupService;
   private readonly byNode = new Map<string, Attachment>();
@@ -11,6 +23,7 @@ export class Attachments {
   private readonly slots: boolean[] = [true];
   /** Last sequence in the log, per boot, of attachments that are over. */
   private readonly appendedOf = new Map<number, number>();
+  private readonly walks = new Set<SlicedWalk>();
 
   constructor(service: GroupService) {
     this.service = service;
@@ -25,8 +38,9 @@ export class Attachments {
   }
 
   /**
-   * Makes the node's new attachment, to which everything that `held` names belongs from now on. Returns it and the queues that
-   * an older one had consumers of.
+   * Makes the node's new attachment, to which everything that `held` names belongs from now on; its calls wait until that is
+   * noted. Then `named` is called, and an older attachment gives back what it still holds. `held` is not to be changed any more.
+   * @param left told of the queues that an older attachment had consumers of.
    */
   attach(
     node: string,
@@ -34,48 +48,75 @@ export class Attachments {
     client: GroupClientPort,
     held: readonly HeldMessage[],
     confirmed: number,
-  ): { attachment: Attachment; left: ServedQueue[] } {
+    left: Left,
+    named: () => void,
+  ): Attachment {
     const { service } = this;
     const old = this.byNode.get(node);
-    if (old !== undefined) this.appendedOf.set(old.boot, old.appended);
+    if (old !== undefined) this.close(old);
     const publisher = service.state.publishers.of(boot);
     const appended = Math.max(publisher.sequence, confirmed, this.appendedOf.get(boot) ?? 0);
     const attachment = new Attachment(service, node, boot, client, this.takeSlot(), publisher, confirmed, appended);
     this.byNode.set(node, attachment);
     const replaced = old?.slot ?? 0;
-    if (service.rules.keepHeld)
-      for (const { incarnation, position } of held)
-        service.served(incarnation)?.hold(position, attachment.slot, replaced);
-    return { attachment, left: old === undefined ? [] : this.retire(old) };
+    attachment.naming = this.walk(attachment.name(service.rules.keepHeld ? held : [], replaced), () => {
+      named();
+      if (old !== undefined) this.retire(old, left);
+    });
+    return attachment;
   }
 
-  /** The node will not come back in this boot. Returns the queues that it had consumers of. */
-  remove(attachment: Attachment): ServedQueue[] {
+  /** The node will not come back in this boot. */
+  remove(attachment: Attachment, left: Left): void {
     this.byNode.delete(attachment.node);
-    return this.retire(attachment);
+    this.close(attachment);
+    this.retire(attachment, left);
+  }
+
+  /** Goes through many things, in slices as long as the service is there. */
+  walk(steps: Iterator<number, void>, done?: () => void): SlicedWalk {
+    const walk = new SlicedWalk(steps, walkSlice, this.service.state.later, (over) => {
+      this.walks.delete(over);
+      done?.();
+    });
+    if (!walk.isOver) this.walks.add(walk);
+    return walk;
   }
 
   closeAll(): void {
+    for (const walk of this.walks) walk.stop();
+    this.walks.clear();
     for (const attachment of this.byNode.values()) attachment.state = AttachmentState.closed;
     this.byNode.clear();
   }
 
-  /** Takes everything from an attachment: what it still holds goes back to its queues, flagged. */
-  private retire(attachment: Attachment): ServedQueue[] {
+  /** Its calls do nothing from now on. */
+  private close(attachment: Attachment): void {
+    // What it named is found under its slot only once that is noted.
+    attachment.naming?.finish();
     attachment.state = AttachmentState.closed;
     attachment.waiting.clear();
     this.appendedOf.set(attachment.boot, attachment.appended);
-    const left = new Set<ServedQueue>();
-    for (const consumer of attachment.consumers.values()) {
+  }
+
+  /** Takes everything from an attachment: what it still holds goes back to its queues, flagged. */
+  private retire(attachment: Attachment, left: Left): void {
+    this.walk(this.retirement(attachment, left), () => {
+      this.slots[attachment.slot] = false;
+    });
+  }
+
+  private *retirement({ consumers, slot }: Attachment, left: Left): Generator<number, void> {
+    for (const consumer of consumers.values()) {
       consumer.queue.removeConsumer(consumer);
-      left.add(consumer.queue);
+      left(consumer.queue);
+      yield 1;
     }
     for (const queue of this.service.servedQueues()) {
-      queue.takeGets(attachment);
-      queue.giveBackAllOf(attachment.slot);
+      let from = queue.giveBackOf(slot, 0);
+      yield 1;
+      for (; from !== Number.POSITIVE_INFINITY; from = queue.giveBackOf(slot, from)) yield giveBackSlice;
     }
-    this.slots[attachment.slot] = false;
-    return [...left];
   }
 
   private takeSlot(): number {

@@ -52,6 +52,9 @@ interface Question {
   readonly run: () => void;
 }
 
+/** Deliveries of one turn; the rest follows in the next one. And what it costs to look at one queue, in deliveries. */
+const deliveriesMax = 8192;
+const dispatchCost = 8;
 /** A node that attaches again has this time to subscribe again before a queue counts as unused. */
 const resubscribeMs = 5000;
 
@@ -120,9 +123,19 @@ export class GroupService implements Flushable {
   open(): void {
     if (this.isOpen) return;
     this.isOpen = true;
-    for (const run of this.whenOpen.splice(0)) run();
-    for (const queue of this.queues) this.dispatchSoon(queue);
+    this.attachments.walk(this.opening());
     this.touch();
+  }
+
+  private *opening(): Generator<number, void> {
+    for (const run of this.whenOpen.splice(0)) {
+      run();
+      yield 1;
+    }
+    for (const queue of this.queues) {
+      if (queue.hasDemand) this.dispatchSoon(queue);
+      yield 1;
+    }
   }
 
   /** Confirms of publishes are held back: too few replicas are in sync (rule 21). */
@@ -163,8 +176,9 @@ export class GroupService implements Flushable {
   // ---- attachments ----
 
   /**
-   * Attaches the node in its boot `boot`; an older attachment of it is replaced. `held`: all that its clients hold; what it held
-   * otherwise goes back to its queue, flagged (rule 13). `confirmed`: publishes of this boot up to here were confirmed to it.
+   * Attaches the node in its boot `boot`; an older attachment of it is replaced. `held`: all that its clients hold, not to be
+   * changed any more; what it held otherwise goes back to its queue, flagged (rule 13). `confirmed`: publishes of this boot up to
+   * here were confirmed to it. `named` is called, now or in a later turn, when `held` is noted.
    */
   attach(
     node: string,
@@ -172,14 +186,26 @@ export class GroupService implements Flushable {
     client: GroupClientPort,
     held: readonly HeldMessage[],
     confirmed: number,
+    named: () => void = nothing,
   ): GroupServicePort {
-    const { attachment, left } = this.attachments.attach(node, boot, client, held, confirmed);
-    if (left.length > 0) this.after(resubscribeMs, () => left.forEach((queue) => this.consumerLeft(queue)));
+    const left = new Set<ServedQueue>();
+    const leave = (queue: ServedQueue): void => {
+      if (left.size === 0) this.after(resubscribeMs, () => this.attachments.walk(this.leaving(left)));
+      left.add(queue);
+    };
+    const attachment = this.attachments.attach(node, boot, client, held, confirmed, leave, named);
     this.touch();
     return attachment;
   }
 
-  /** The tie is cut; what the node holds stays held until it attaches again or is dead. */
+  private *leaving(queues: Iterable<ServedQueue>): Generator<number, void> {
+    for (const queue of queues) {
+      this.consumerLeft(queue);
+      yield 1;
+    }
+  }
+
+  /** The tie is cut; what the node holds stays held, and its consumers keep their queues, until it attaches again or is dead. */
   detach(node: string, boot: number): void {
     const attachment = this.attachments.get(node);
     if (attachment === undefined || attachment.boot !== boot) return;
@@ -190,8 +216,6 @@ export class GroupService implements Flushable {
     if (attachment.state !== AttachmentState.attached) return;
     attachment.state = AttachmentState.detached;
     attachment.waiting.clear();
-    for (const queue of this.queues) queue.takeGets(attachment);
-    for (const consumer of attachment.consumers.values()) consumer.credit = 0;
   }
 
   /**
@@ -201,7 +225,7 @@ export class GroupService implements Flushable {
   reap(node: string, boot: number): void {
     const attachment = this.attachments.get(node);
     if (attachment === undefined || attachment.boot > boot) return;
-    for (const queue of this.attachments.remove(attachment)) this.consumerLeft(queue);
+    this.attachments.remove(attachment, (queue) => this.consumerLeft(queue));
   }
 
   /** The way to the node has room again: its consumers go on. */
@@ -361,12 +385,24 @@ export class GroupService implements Flushable {
     }
   }
 
+  /** As many queues and deliveries as a turn has room for. Those left over come first in the next one. */
   private dispatch(): void {
     const due = this.dirty;
     if (due.length === 0) return;
     this.dirty = [];
-    for (const queue of due) {
-      queue.dispatch();
+    let room = deliveriesMax;
+    for (let i = 0; i < due.length; i++) {
+      if (room <= 0) {
+        const rest = due.slice(i);
+        this.state.later(() => {
+          if (this.isClosed) return;
+          this.dirty = rest.concat(this.dirty);
+          this.touch();
+        });
+        return;
+      }
+      const queue = due[i]!;
+      room -= queue.dispatch(room) + dispatchCost;
       queue.isDirty = false;
     }
   }
@@ -432,3 +468,5 @@ export class GroupService implements Flushable {
     this.pinned = [];
   }
 }
+
+function nothing(): void {}

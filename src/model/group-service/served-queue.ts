@@ -9,13 +9,13 @@ import { EnqueueView } from '../../log/record.js';
 import { deliveryCost } from '../delivery-cost.js';
 import { type Entry, EntryState } from '../queue/queue-index.js';
 import type { QueueState, QueueWatcher } from '../queue/queue-state.js';
-import type { Attachment } from './attachment.js';
+import { type Attachment, AttachmentState } from './attachment.js';
 import type { Consumer, PendingGet } from './consumer.js';
 import type { GroupService } from './group-service.js';
 import { SettlementBatch } from './settlement-batch.js';
 
-/** Deliveries of one queue in one turn; the rest follows in the next one. */
-const deliveriesMax = 8192;
+/** Entries looked at in one step of giving back what a node held. */
+export const giveBackSlice = 512;
 /** Messages purged in one turn. */
 const purgeSlice = 16_384;
 /** A chunk that could not be read is tried again after this time. */
@@ -105,15 +105,23 @@ export class ServedQueue implements QueueWatcher {
     this.service.dispatchSoon(this);
   }
 
-  /** Takes out the unanswered gets; those of `attachment` only, if it is given. */
-  takeGets(attachment?: Attachment): PendingGet[] {
+  /** Takes out the unanswered gets. */
+  takeGets(): PendingGet[] {
     const taken: PendingGet[] = [];
-    this.gets.filter((get) => {
-      if (attachment !== undefined && get.attachment !== attachment) return true;
-      taken.push(get);
-      return false;
-    });
+    for (let get = this.gets.shift(); get !== undefined; get = this.gets.shift()) taken.push(get);
     return taken;
+  }
+
+  /** Somebody's use of the queue stands against one more consumer. What a closed attachment leaves behind does not. */
+  refuses(exclusive: boolean): boolean {
+    if (this.exclusive !== undefined && this.exclusive.attachment.state !== AttachmentState.closed) return true;
+    if (!exclusive) return false;
+    for (const consumer of this.consumers) if (consumer.attachment.state !== AttachmentState.closed) return true;
+    return false;
+  }
+
+  get hasDemand(): boolean {
+    return this.waiting.length > 0 || this.gets.length > 0;
   }
 
   // ---- what clients say of messages they hold ----
@@ -149,10 +157,14 @@ export class ServedQueue implements QueueWatcher {
     this.service.dispatchSoon(this);
   }
 
-  /** All that `holder` holds goes back; nobody can tell what of it was seen. */
-  giveBackAllOf(holder: number): void {
-    const count = this.state.index.giveBackAllOf(holder, this.service.rules.flagReaped);
-    if (count > 0) this.service.dispatchSoon(this);
+  /** What `holder` holds from position `from` on goes back, slice by slice; nobody can tell what of it was seen. See QueueIndex. */
+  giveBackOf(holder: number, from: Lsn): Lsn {
+    if (this.gone) return Number.POSITIVE_INFINITY;
+    const { index } = this.state;
+    const before = index.ready;
+    const next = index.giveBackOf(holder, this.service.rules.flagReaped, from, giveBackSlice);
+    if (index.ready > before) this.service.dispatchSoon(this);
+    return next;
   }
 
   /** A node names a message that its clients hold (rule 13): nobody else has got it, or its older attachment `replaced` has. */
@@ -180,24 +192,34 @@ export class ServedQueue implements QueueWatcher {
 
   // ---- deliveries ----
 
-  /** Gives ready messages to gets, then to consumers in turn, as far as there is credit. Only under a valid lease. */
-  dispatch(): void {
-    if (this.gone || !this.serveGets()) return;
+  /**
+   * Gives ready messages to gets, then to consumers in turn, as far as there is credit, and up to `max` in this turn. Only under a
+   * valid lease. Returns about how many there were.
+   */
+  dispatch(max: number): number {
+    if (this.gone || !this.serveGets()) return 0;
     const { index } = this.state;
     const { state } = this.service;
-    for (let budget = deliveriesMax; this.waiting.length > 0; budget--) {
+    let count = 0;
+    for (; this.waiting.length > 0; count++) {
       const entry = index.nextReady();
       if (entry === undefined) {
-        if (!this.takeLate()) return;
+        if (!this.takeLate()) break;
         continue;
       }
       const chunk = state.chunk(entry.chunk);
-      if (chunk.bytes === undefined) return this.load(chunk);
-      if (budget === 0) return this.service.dispatchLater(this);
+      if (chunk.bytes === undefined) {
+        this.load(chunk);
+        break;
+      }
+      if (count === max) {
+        this.service.dispatchLater(this);
+        break;
+      }
       const consumer = this.waiting.shift()!;
       consumer.waiting = false;
       if (consumer.closed) this.closedWaiting--;
-      if (consumer.closed || consumer.credit <= 0) continue;
+      if (consumer.closed || consumer.credit <= 0 || consumer.attachment.state !== AttachmentState.attached) continue;
       if (consumer.attachment.client.congested) {
         consumer.parked = true;
         continue;
@@ -205,10 +227,7 @@ export class ServedQueue implements QueueWatcher {
       this.deliverTo(consumer, entry, chunk);
       this.enlist(consumer);
     }
-  }
-
-  private get hasDemand(): boolean {
-    return this.waiting.length > 0 || this.gets.length > 0;
+    return count;
   }
 
   private deliverTo(consumer: Consumer, entry: Entry, chunk: Chunk): void {
@@ -238,6 +257,10 @@ export class ServedQueue implements QueueWatcher {
     for (;;) {
       const get = this.gets.peek();
       if (get === undefined) return true;
+      if (get.attachment.state !== AttachmentState.attached) {
+        this.gets.shift();
+        continue;
+      }
       const entry = index.nextReady();
       if (entry === undefined) {
         if (this.takeLate()) continue;

@@ -125,21 +125,27 @@ export class QueueIndex {
     if (position <= this.passed) this.heap.push(position);
   }
 
-  /** All that `holder` holds goes back to its place. Returns how many there were. */
-  giveBackAllOf(holder: number, redelivered: boolean): number {
-    const before = this.delivered;
+  /**
+   * What `holder` holds goes back to its place: from position `from` on, until about `max` entries were looked at. Returns
+   * where to go on, or Infinity when that was all. What comes and goes between two calls does no harm.
+   */
+  giveBackOf(holder: number, redelivered: boolean, from: number, max: number): number {
     const { list } = this.table;
-    for (let i = 0; i < list.length && this.delivered > 0; i++) {
+    let looked = 0;
+    for (let i = Math.max(0, list.floor(from)); i < list.length && this.delivered > 0; i++) {
       const piece = list.at(i)!;
+      if (looked >= max) return piece.first;
+      looked++;
       if (piece.busy === 0) continue;
+      looked += piece.end - piece.start;
       this.next.piece = piece;
-      for (let slot = piece.start; slot < piece.end; slot++) {
+      for (let slot = piece.lowerBound(from); slot < piece.end; slot++) {
         if (piece.holders[slot] !== holder || (piece.states[slot]! & stateMask) !== EntryState.delivered) continue;
         this.next.slot = slot;
         this.giveBack(this.next, redelivered);
       }
     }
-    return before - this.delivered;
+    return Number.POSITIVE_INFINITY;
   }
 
   /** The message's record lies elsewhere from now on. */
