@@ -254,7 +254,7 @@ export class BrokerNode {
 
   private connect(): void {
     const { ports, options, member } = this;
-    const { clock, turn, logger, cluster } = ports;
+    const { clock, turn, random, logger, cluster } = ports;
     if (cluster === undefined) {
       this.liveness = new SoloLiveness(this.self);
       return;
@@ -265,6 +265,7 @@ export class BrokerNode {
       transport: cluster.transport,
       clock,
       turn,
+      random,
       logger,
     });
     this.links = links;

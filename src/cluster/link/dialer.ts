@@ -1,11 +1,13 @@
 import type { Clock, Timer } from '../../base/clock.js';
+import type { Random } from '../../base/random.js';
 import { type ByteStream, DialError, type Transport } from '../byte-stream.js';
 
 export interface DialerOptions {
   transport: Transport;
   clock: Clock;
+  random: Random;
   dialTimeoutMs: number;
-  /** Waits between attempts double from the first to the second. */
+  /** Waits between attempts double from the first to the second; each is up to a half longer or shorter, by chance. */
   redialMsMin: number;
   redialMsMax: number;
 }
@@ -57,6 +59,15 @@ export class Dialer {
     this.wait();
   }
 
+  /** There is a sign of life: if it waits, it calls at once, and its next waits are short again. */
+  hurry(): void {
+    if (this.timer === undefined) return;
+    this.timer.cancel();
+    this.timer = undefined;
+    this.delayMs = this.options.redialMsMin;
+    this.attempt();
+  }
+
   /** Whatever was begun has no effect any more. */
   stop(): void {
     this.calling = false;
@@ -84,8 +95,12 @@ export class Dialer {
   }
 
   private wait(): void {
-    const delay = this.delayMs;
-    this.delayMs = Math.min(delay * 2, this.options.redialMsMax);
-    this.timer = this.options.clock.after(delay, () => this.attempt());
+    const { clock, random, redialMsMax } = this.options;
+    const delay = this.delayMs * (0.5 + random.float());
+    this.delayMs = Math.min(this.delayMs * 2, redialMsMax);
+    this.timer = clock.after(delay, () => {
+      this.timer = undefined;
+      this.attempt();
+    });
   }
 }

@@ -12,8 +12,10 @@ export interface GreeterOptions {
   clock: Clock;
   /** From connection to hello. */
   helloTimeoutMs: number;
-  /** The peer said hello and can be talked to: takes the link, or returns why not. */
-  admit(link: Link): string;
+  /** The peer said hello and can be talked to: why it gets no link all the same; '' = it does. */
+  decline(link: Link): string;
+  /** Hellos were exchanged: takes the link. */
+  admit(link: Link): void;
   /** We will not talk to the other end, or it not to us. */
   refused(link: Link, node: string, reason: string): void;
 }
@@ -54,17 +56,14 @@ export class Greeter {
     const hello = frame.type === FrameType.hello ? decodeHello(payload) : null;
     if (!hello) throw new FrameError(`frame type ${frame.type} is no hello`);
     link.greet(hello);
-    const reason = this.judge(link, stranger.expected);
+    const reason = this.judge(link, stranger.expected) || this.options.decline(link);
     if (reason !== '') {
       this.say(link, FrameType.decline, encodeText(reason));
       return this.part(link, stranger.expected || hello.node, reason);
     }
     this.forget(link);
     if (!link.dialed) this.say(link, FrameType.hello, encodeHello(this.options.self));
-    const refusal = this.options.admit(link);
-    if (refusal === '') return;
-    this.say(link, FrameType.decline, encodeText(refusal));
-    this.part(link, hello.node, refusal);
+    this.options.admit(link);
   }
 
   /** Whom this link was to reach; undefined if it is no stranger any more. */

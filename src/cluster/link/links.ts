@@ -1,12 +1,14 @@
 /**
  * A node's links to all other nodes: exactly one per pair. The node with the smaller name dials; the other one only probes an
- * address whose link was lost, because a refusal is evidence of death (rule 11). A link is up when hellos were exchanged and
- * the guard (liveness) agrees; from then on frames go to the handlers registered for their types.
+ * address whose link was lost, because a refusal is evidence of death (rule 11), and to say by its hello that it is there: the
+ * waits between calls grow, so that a node that hangs is not called all the time, and that ends them. A link is up when hellos
+ * were exchanged and the guard (liveness) agrees; from then on frames go to the handlers registered for their types.
  *
  *   dial / accept → hello both ways → guard.greeted → ready → up … down → redial, or probe
  */
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
+import type { Random } from '../../base/random.js';
 import type { Turn } from '../../base/turn.js';
 import type { ByteStream, Transport } from '../byte-stream.js';
 import type { Member } from '../map.js';
@@ -22,13 +24,17 @@ export interface LinksOptions {
   transport: Transport;
   clock: Clock;
   turn: Turn;
+  random: Random;
   logger: Logger;
   limits?: Partial<LinkLimits>;
   /** Default 1000. */
   dialTimeoutMs?: number;
   /** From connection to hello; default 2000. */
   helloTimeoutMs?: number;
-  /** Waits between attempts to dial; defaults 5 and 200. After a loss the first attempt is made at once. */
+  /**
+   * Waits between attempts to dial; defaults 5 and 1000. The first attempt is made at once: after a loss, and when there is news of
+   * the node.
+   */
   redialMsMin?: number;
   redialMsMax?: number;
 }
@@ -64,6 +70,8 @@ interface Peer {
   /** Admitted, up or about to be. */
   link: Link | undefined;
   dialer: Dialer;
+  /** It was dialed, and has not answered our hello yet. */
+  greeting: boolean;
   /** The last reason why there is no link, so that each is logged once. */
   trouble: string;
 }
@@ -88,24 +96,29 @@ export class Links {
     this.self = { ...options.self };
     this.logger = options.logger;
     this.limits = { ...linkLimits, ...options.limits };
-    const defaults = { limits: {}, dialTimeoutMs: 1000, helloTimeoutMs: 2000, redialMsMin: 5, redialMsMax: 200 };
+    const defaults = { limits: {}, dialTimeoutMs: 1000, helloTimeoutMs: 2000, redialMsMin: 5, redialMsMax: 1000 };
     this.options = { ...defaults, ...options };
     this.greeter = new Greeter({
       self: this.self,
       clock: options.clock,
       helloTimeoutMs: this.options.helloTimeoutMs,
+      decline: (link) => this.decline(link),
       admit: (link) => this.admit(link),
       refused: (_link, node, reason) => this.note(node, reason),
     });
   }
 
-  /** Takes calls at HOST:PORT (port 0 = any); resolves to the address as bound, which the hellos carry from now on. */
+  /**
+   * Takes calls at HOST:PORT (port 0 = any); resolves to the address as bound, which the hellos carry from now on. Nobody is called
+   * before: it would call back, and take a refusal for death.
+   */
   async listen(address: string): Promise<string> {
     this.listening = await this.options.transport.listen(address, (stream) => {
       if (this.stopped) stream.close();
       else this.greeter.begin(this.open(stream, false), '');
     });
     this.self.address = this.listening.address;
+    for (const peer of this.peers.values()) if (!peer.link) this.call(peer);
     return this.listening.address;
   }
 
@@ -208,11 +221,30 @@ export class Links {
   }
 
   /** The peer said hello. Returns why it may not have a link, or ''. */
-  private admit(link: Link): string {
-    const { node, store, boot, address } = link.peer;
+  private decline(link: Link): string {
+    const { node, boot } = link.peer;
     const peer = this.peer(node);
     if (boot < peer.boot) return `boot ${boot} of ${node} is older than its boot ${peer.boot}`;
+    if (link.dialed || !this.dialsTo(peer)) return '';
+    this.probed(peer, link);
+    return willCall;
+  }
+
+  /** It is there, and knows us: we call it, now, if we have no link. */
+  private probed(peer: Peer, link: Link): void {
+    const { store, boot, address } = link.peer;
+    this.learn(peer, store, boot);
+    if (peer.link) return;
+    peer.address = address;
+    this.call(peer);
+    peer.dialer.hurry();
+  }
+
+  private admit(link: Link): void {
+    const { node, store, boot, address } = link.peer;
+    const peer = this.peer(node);
     peer.dialer.stop();
+    peer.greeting = false;
     peer.link?.close('replaced', `boot ${boot} of ${node} called again`);
     peer.link = link;
     peer.address = address;
@@ -220,7 +252,6 @@ export class Links {
     link.admitted = true;
     this.learn(peer, store, boot);
     this.guard.greeted(link);
-    return '';
   }
 
   private lost(link: Link, evidence: Evidence, reason: string): void {
@@ -228,6 +259,7 @@ export class Links {
     if (!link.admitted) {
       const peer = expected ? this.peers.get(expected) : this.peers.get(link.peer.node);
       if (peer && expected !== undefined) this.note(peer.node, reason);
+      if (peer && link.dialed) peer.greeting = false;
       if (peer?.member && link.dialed && !peer.link && !this.stopped) peer.dialer.again();
       return;
     }
@@ -260,13 +292,13 @@ export class Links {
       refused: (dial) => this.refused(node, dial),
       unreachable: (reason) => this.note(node, reason),
     });
-    peer = { node, member: false, address: '', boot: 0, link: undefined, dialer, trouble: '' };
+    peer = { node, member: false, address: '', boot: 0, link: undefined, dialer, greeting: false, trouble: '' };
     this.peers.set(node, peer);
     return peer;
   }
 
   private call(peer: Peer): void {
-    if (peer.member && !this.stopped) peer.dialer.start(peer.address);
+    if (peer.member && !peer.greeting && this.listening && !this.stopped) peer.dialer.start(peer.address);
   }
 
   private dialsTo(peer: Peer): boolean {
@@ -274,11 +306,8 @@ export class Links {
   }
 
   private connected(node: string, stream: ByteStream): void {
-    const peer = this.peer(node);
-    if (this.dialsTo(peer)) return this.greeter.begin(this.open(stream, true), node);
-    // Only a probe: something listens there, so there is no evidence; its call is awaited.
-    stream.close();
-    peer.dialer.again();
+    this.peer(node).greeting = true;
+    this.greeter.begin(this.open(stream, true), node);
   }
 
   private refused(node: string, dial: number): void {
@@ -290,8 +319,11 @@ export class Links {
 
   private note(node: string, reason: string): void {
     const peer = this.peers.get(node);
-    if (peer?.trouble === reason) return;
+    if (peer?.trouble === reason || reason === willCall) return;
     if (peer) peer.trouble = reason;
     this.logger.warn('no link', { node, reason });
   }
 }
+
+/** The answer to a probe: no trouble. */
+const willCall = 'the node with the smaller name calls';

@@ -271,6 +271,7 @@ export class TestNode {
       transport: world.network.transport(name, this.context),
       clock: this.clock,
       turn: this.turn,
+      random: world.random.fork(`links of ${name}`),
       logger: silentLogger,
     });
     this.directory = new TestDirectory(this);

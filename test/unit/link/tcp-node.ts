@@ -6,6 +6,7 @@ import { Links } from '../../../src/cluster/link/links.js';
 import { TcpTransport } from '../../../src/cluster/link/tcp-transport.js';
 import { HeartbeatLiveness } from '../../../src/cluster/liveness/heartbeats.js';
 import type { Member } from '../../../src/cluster/map.js';
+import { processRandom } from '../../../src/process/random.js';
 import { realClock } from '../coordinator/ports.js';
 
 export async function tcpNode(
@@ -18,6 +19,7 @@ export async function tcpNode(
     transport: new TcpTransport(),
     clock: realClock,
     turn: new Turn(setImmediate),
+    random: processRandom,
     logger: silentLogger,
   });
   const liveness = new HeartbeatLiveness({ self, links, clock: realClock, logger: silentLogger, rules: allRules });

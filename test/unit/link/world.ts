@@ -54,6 +54,7 @@ export class TestNode {
       transport: world.network.transport(name, this.context),
       clock: this.clock,
       turn: new Turn((run) => world.loop.after(0, this.context, run)),
+      random: world.random.fork(`links of ${name}`),
       logger,
     });
     if (options.liveness) {
