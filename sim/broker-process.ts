@@ -50,7 +50,8 @@ class BrokerProbe implements NodeProbe {
     for (const [group, replica] of this.replicas) {
       if (isLocalGroup(group)) continue;
       const { primary, backup, joining, log } = replica;
-      const role = primary !== undefined ? 'primary' : backup === undefined ? 'none' : joining ? 'joining' : 'backup';
+      const role =
+        primary !== undefined ? 'primary' : joining ? 'joining' : backup?.following === true ? 'backup' : 'none';
       const epoch = (primary ?? backup ?? replica).epoch;
       groups.push({ group, role, epoch, settled: primary !== undefined && log.committed >= primary.takeoverEnd });
     }

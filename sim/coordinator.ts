@@ -63,6 +63,18 @@ export class SimCoordinator {
     return this.matching(prefix);
   }
 
+  /** Restored from a backup: these entries are what they were, with their versions of then. */
+  putBack(entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      this.entries.set(entry.key, { ...entry });
+      for (const watcher of this.watchers) {
+        if (!entry.key.startsWith(watcher.prefix)) continue;
+        watcher.dirty.add(entry.key);
+        this.report(watcher);
+      }
+    }
+  }
+
   cut(host: string): void {
     this.cutOff.add(host);
   }

@@ -55,9 +55,16 @@ export class FaultDirector {
     const start = this.world.loop.now;
     for (const time of times) {
       await this.world.loop.sleep(Math.max(0, start + time - this.world.loop.now));
+      if (this.random.chance(0.5)) await this.stir(0, 3);
       this.begin(this.random.pick(this.kinds));
     }
     await this.world.loop.sleep(Math.max(0, start + durationMs - this.world.loop.now));
+  }
+
+  /** Makes the clients busy, some milliseconds before something happens. */
+  async stir(minMs: number, maxMs: number): Promise<void> {
+    for (const stir of this.world.onTrouble) stir();
+    await this.world.loop.sleep(this.random.between(minMs, maxMs));
   }
 
   begin(kind: FaultKind): void {
@@ -66,9 +73,14 @@ export class FaultDirector {
     this[kind]();
   }
 
-  /** Ends all faults, now. */
+  /** Ends all faults, for good. */
   heal(): void {
     this.healing = true;
+    this.mend();
+  }
+
+  /** Ends all faults, now. */
+  mend(): void {
     const { world } = this;
     world.trace.add('director', 'heals everything');
     world.network.healAll();

@@ -71,7 +71,7 @@ export class SimNetwork {
     const key = `${from}>${to}`;
     let link = this.links.get(key);
     if (link === undefined) {
-      link = { ...this.profile, blocked: false, stalled: new Set() };
+      link = { ...this.profile, blocked: false, filter: undefined, stalled: new Set() };
       this.links.set(key, link);
     }
     return link;
@@ -101,6 +101,7 @@ export class SimNetwork {
       const [from, to] = key.split('>') as [string, string];
       this.unblock(from, to);
       this.delay(from, to, 0);
+      this.link(from, to).filter = undefined;
     }
   }
 
@@ -119,9 +120,9 @@ export class SimNetwork {
 
   /**
    * A process died. If only the process did, its kernel closes its sockets and answers "refused" from now on; what was written
-   * may or may not still go out. If the machine went, nobody says anything.
+   * may or may not still go out (`sending`). If the machine went, nobody says anything.
    */
-  processDied(host: string, context: Context, machineToo: boolean): void {
+  processDied(host: string, context: Context, machineToo: boolean, sending: boolean): void {
     const machine = this.host(host);
     machine.listeners.clear();
     if (machineToo) machine.up = false;
@@ -131,7 +132,7 @@ export class SimNetwork {
         [connection.acceptor, connection.dialer, connection.backward],
       ] as const) {
         if (mine.context !== context) continue;
-        out.break(this.random.int(out.segmentCount + 1));
+        out.break(sending ? this.random.int(out.segmentCount + 1) : 0);
         if (machineToo) continue;
         // The reset travels behind what still arrives, unless the link is blocked.
         if (out.segmentCount > 0) out.finish();

@@ -127,7 +127,7 @@ export class SimNode {
     loop.kill(this.context);
     this.process = undefined;
     this.serving = false;
-    network.processDied(this.name, this.context, options.machine);
+    network.processDied(this.name, this.context, options.machine, options.disk === 'all');
     coordinator.forget(this.context);
     this.disk.crash(options.disk);
     for (const died of [...this.onDeath]) died(options.machine);

@@ -2,7 +2,9 @@
 import type { Rules } from '../src/base/rules.js';
 import type { Disk, DiskFile } from '../src/store/disk.js';
 
-/** `syncDisk` off: "on disk" is reported after the write alone. `noAckAfterError` off: errors are passed over. */
+const journalFile = /\.seg$/;
+
+/** For the journal's files: `syncDisk` off: "on disk" is reported after the write alone. `noAckAfterError` off: errors are passed over. */
 export function plantedDisk(disk: Disk, rules: Rules): Disk {
   if (rules.syncDisk && rules.noAckAfterError) return disk;
   const passOver = async (work: Promise<void>): Promise<void> => {
@@ -21,10 +23,13 @@ export function plantedDisk(disk: Disk, rules: Rules): Disk {
   });
   return {
     list: () => disk.list(),
-    open: async (name, options) => planted(await disk.open(name, options)),
+    open: async (name, options) => {
+      const file = await disk.open(name, options);
+      return journalFile.test(name) ? planted(file) : file;
+    },
     rename: (from, to) => disk.rename(from, to),
     unlink: (name) => disk.unlink(name),
-    syncFolder: () => (rules.syncDisk ? passOver(disk.syncFolder()) : Promise.resolve()),
+    syncFolder: () => disk.syncFolder(),
     freeBytes: () => disk.freeBytes(),
   };
 }

@@ -1,5 +1,5 @@
 /**
- *   node build/sim/run.js [--seed N | --from N --count K] [--mutant RULE] [--trace]
+ *   node build/sim/run.js [--seed N | --from N --count K] [--scenario NAME] [--mutant RULE] [--trace]
  *
  * Runs seeds and prints the first that fails: what was found, by which checker, and the last lines of what happened.
  * Exit code 0: all as expected (with --mutant: some seed failed), 1: not.
@@ -7,7 +7,8 @@
 import { parseArgs } from 'node:util';
 import { allRules, type RuleName } from '../src/base/rules.js';
 import { createSimProcess } from './broker-process.js';
-import { Simulation, type RunResult } from './simulation.js';
+import { findScenario } from './scenarios/index.js';
+import { Simulation, type RunOptions, type RunResult } from './simulation.js';
 
 function describe(result: RunResult): string {
   const finding = result.finding!;
@@ -21,6 +22,7 @@ async function main(): Promise<number> {
       from: { type: 'string', default: '1' },
       count: { type: 'string', default: '1' },
       mutant: { type: 'string' },
+      scenario: { type: 'string' },
       trace: { type: 'boolean', default: false },
     },
   });
@@ -32,8 +34,14 @@ async function main(): Promise<number> {
   const startedAt = performance.now();
   let events = 0;
   for (let seed = from; seed < from + count; seed++) {
-    const options = { seed, createProcess: createSimProcess, verbose: values.trace };
-    const result = await new Simulation(mutant === undefined ? options : { ...options, mutant }).run();
+    const options: RunOptions = {
+      seed,
+      createProcess: createSimProcess,
+      verbose: values.trace,
+      ...(mutant === undefined ? {} : { mutant }),
+      ...(values.scenario === undefined ? {} : { scenario: findScenario(values.scenario) }),
+    };
+    const result = await new Simulation(options).run();
     events += result.events;
     if (result.finding !== undefined) {
       console.log(describe(result));

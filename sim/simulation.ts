@@ -12,6 +12,8 @@ import { FaultDirector } from './faults.js';
 import { HistoryTrace } from './history-trace.js';
 import type { ProcessFactory } from './node-ports.js';
 import { SimRandom } from './random.js';
+import type { Scenario } from './scenarios/scenario.js';
+import { Stage } from './scenarios/stage.js';
 import { watchElections } from './survivors.js';
 import { Finding, SimWorld } from './world.js';
 import { Workload } from './workload.js';
@@ -22,6 +24,8 @@ export interface RunOptions {
   /** The rule that is broken on purpose. */
   mutant?: RuleName;
   verbose?: boolean;
+  /** A script instead of random faults. */
+  scenario?: Scenario;
 }
 
 export interface RunResult {
@@ -56,21 +60,24 @@ export class Simulation {
   private readonly checkers: Checker[];
   private readonly workload: Workload;
   private readonly director: FaultDirector;
+  private readonly scenario: Scenario | undefined;
   private readonly shape: SimRandom;
 
   constructor(options: RunOptions) {
     this.shape = new SimRandom(options.seed).fork('shape of the run');
     const rules: Rules = options.mutant === undefined ? allRules : rulesWithout(options.mutant);
+    const { scenario } = options;
+    this.scenario = scenario;
     const groups = this.shape.pick([1, 2, 3]);
     this.world = new SimWorld({
       seed: options.seed,
-      nodes: this.shape.pick([3, 3, 3, 3, 4, 5]),
+      nodes: scenario === undefined ? this.shape.pick([3, 3, 3, 3, 4, 5]) : (scenario.nodes ?? 3),
       rules,
       verbose: options.verbose ?? false,
       cluster: {
         groups,
         replicas: 3,
-        minInSync: this.shape.pick([1, 1, 2]),
+        minInSync: scenario?.minInSync ?? this.shape.pick([1, 1, 2]),
         // Every group's open chunk stays in memory; little more is needed.
         memoryBytes: this.shape.pick([groups + 6, 256]) * chunkBytes,
       },
@@ -79,7 +86,10 @@ export class Simulation {
     if (options.verbose === true) this.world.history.listen(new HistoryTrace(this.world.trace));
     watchElections(this.world);
     this.checkers = allCheckers(this.world);
-    this.workload = new Workload(this.world, { messages: 220, durationMs: 6000 });
+    this.workload = new Workload(this.world, {
+      messages: scenario?.messages ?? 220,
+      durationMs: scenario === undefined ? 6000 : 12_000,
+    });
     this.director = new FaultDirector(this.world);
   }
 
@@ -118,10 +128,20 @@ export class Simulation {
     this.keepPolling();
     workload.start();
     await world.loop.sleep(this.shape.between(200, 1200));
-    await director.run(5 + this.shape.int(6), 6000);
+    if (this.scenario === undefined) await director.run(5 + this.shape.int(6), 6000);
+    else await this.play(this.scenario);
     director.heal();
     world.patient = true;
     await this.quietEnd();
+  }
+
+  private async play(scenario: Scenario): Promise<void> {
+    const stage = new Stage(this.world, this.director, () => this.ask('in-sync-full') === '');
+    for (let round = 0; round < scenario.rounds; round++) {
+      this.world.trace.add('stage', `round ${round + 1} of ${scenario.name}`);
+      await scenario.play(stage);
+      await stage.heal();
+    }
   }
 
   /** Everything must come to an end, in bounded time, and then everything must be as promised. */

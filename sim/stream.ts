@@ -12,6 +12,8 @@ export interface Link {
   latencyMs: number;
   jitterMs: number;
   bytesPerMs: number;
+  /** Changes what is sent; for faults that TCP does not have. */
+  filter: ((bytes: Uint8Array) => Uint8Array) | undefined;
   /** Pipes to start again when the link is no longer blocked. */
   readonly stalled: Set<Pipe>;
 }
@@ -48,8 +50,10 @@ export class Pipe {
     this.lastArrival = readyAt;
   }
 
-  send(bytes: Uint8Array): void {
+  send(sent: Uint8Array): void {
     const link = this.link;
+    const bytes = link.filter === undefined ? sent : link.filter(sent);
+    if (bytes.length === 0) return;
     const earliest = this.loop.now + link.latencyMs + this.random.float() * link.jitterMs;
     this.lastArrival = Math.max(earliest, this.lastArrival) + bytes.length / link.bytesPerMs;
     this.segments.push({ bytes: bytes.slice(), arrival: this.lastArrival });

@@ -51,6 +51,8 @@ export class SimWorld implements NodeWorld {
   readonly connections: Set<Connection> = new Set();
   /** No more faults: whoever waits for an answer must get it. */
   patient = false;
+  /** Run when something is about to fail: clients that are busy then find more than those that are idle. */
+  readonly onTrouble: Set<() => void> = new Set();
   nextConnection = 1;
   nextConsumer = 1;
   finding: Finding | undefined;

@@ -3,6 +3,7 @@ import type { Checker } from './checker.js';
 import { ConfirmedNotLost } from './confirmed-not-lost.js';
 import { DeposedIsSilent } from './deposed-is-silent.js';
 import { InSyncFull } from './in-sync-full.js';
+import { MinInSync } from './min-in-sync.js';
 import { NoDuplicateWithoutFailure } from './no-duplicate-without-failure.js';
 import { NoUnflaggedDuplicate } from './no-unflagged-duplicate.js';
 import { NothingLeft } from './nothing-left.js';
@@ -25,6 +26,7 @@ export function allCheckers(world: SimWorld): Checker[] {
     new RequeuePlace(world),
     new RightQueue(world),
     new DeposedIsSilent(world),
+    new MinInSync(world),
     new SettledNeverBack(world),
     new OnePrimaryPerEpoch(world),
     new InSyncFull(world),

@@ -167,6 +167,11 @@ export class Session implements PublishOwner, DeliverySink {
 
   deliver(subscription: Subscription, position: number, redelivered: boolean, message: EnqueueView): void {
     const consumer = subscription.cookie as Consumer;
+    if (this.closed && consumer.subscription === undefined) {
+      // Asked for before the end and granted since: it is closed when its promise is heard.
+      if (!consumer.noAck) subscription.release(position);
+      return;
+    }
     const delivery = this.record(consumer, position, redelivered, message);
     if (delivery === undefined) return;
     if (!consumer.noAck) this.held.set(delivery, subscription);

@@ -39,6 +39,14 @@ export class Publisher extends Actor {
   }
 
   async run(): Promise<void> {
+    const stir = (): void => this.publishSome(1 + this.random.int(6));
+    this.world.onTrouble.add(stir);
+    await this.publishAll();
+    this.world.onTrouble.delete(stir);
+    this.disconnect();
+  }
+
+  private async publishAll(): Promise<void> {
     let previous: unknown;
     // All of them, even if the faults are over before: the number of operations is a promise of every seed.
     while (this.remaining > 0 || this.unconfirmed.length > 0) {
@@ -47,11 +55,10 @@ export class Publisher extends Actor {
         previous = connection;
         this.send(this.unconfirmed);
       }
-      this.publishSome();
+      this.publishSome(this.random.chance(0.2) ? 1 + this.random.int(10) : 1);
       this.losePatience();
       await this.sleep(0, this.pauseMs);
     }
-    this.disconnect();
   }
 
   override confirmed(message: Message): void {
@@ -69,9 +76,8 @@ export class Publisher extends Actor {
     return (this.connection?.gateClosed ?? '') !== '';
   }
 
-  private publishSome(): void {
-    if (this.gateClosed()) return;
-    const burst = this.random.chance(0.2) ? 1 + this.random.int(10) : 1;
+  private publishSome(burst: number): void {
+    if (this.connection === undefined || this.gateClosed()) return;
     const fresh: Unconfirmed[] = [];
     for (let i = 0; i < burst && this.remaining > 0 && this.unconfirmed.length + fresh.length < this.window; i++) {
       fresh.push(this.create());

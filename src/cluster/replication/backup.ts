@@ -227,9 +227,11 @@ export class Backup implements Flushable {
     const { state } = this.replica;
     const queue = state.queue(wiringIncarnation)!;
     forEachRecord(batch, (chunk, offset) => {
-      if (chunk.bytes![offset + 4] !== RecordKind.enqueue) return;
+      const { bytes, view } = chunk;
+      // An epoch's first event is an enqueue for no queue.
+      if (bytes![offset + 4] !== RecordKind.enqueue || view!.getUint16(offset + 6, true) === 0) return;
       for (const observer of state.observers)
-        observer.enqueued(queue, chunk.view!.getFloat64(offset + 8, true), chunk, offset);
+        observer.enqueued(queue, view!.getFloat64(offset + 8, true), chunk, offset);
     });
   }
 

@@ -52,7 +52,7 @@ export class Election {
     const { self, rules, journalIntact } = this.context;
     if (this.replica.primary !== undefined && this.replica.primary.epoch === record.epoch) return false;
     if (this.replica.joining && rules.joinerNotElectable) return false;
-    if (record.epoch < this.replica.epoch) return false;
+    if (record.epoch < this.replica.epoch && rules.noLowerEpoch) return false;
     const entry = record.inSync.find((member) => member.node === self.node);
     if (entry === undefined) return !rules.joinerNotElectable && this.replica.joining;
     if (entry.boot === self.boot) return !this.replica.mustJoin || !rules.joiningMark;

@@ -76,7 +76,7 @@ export class GroupReplica implements JournalOwner {
     this.log = new GroupLog(group, context.chunks);
     this.journaled = !isLocalGroup(group);
     // What was recovered has no batches any more that could be matched: whoever restarts joins, unless it is elected.
-    this.mustJoin = meta !== undefined;
+    this.mustJoin = meta !== undefined && context.rules.bootId;
     if (meta !== undefined) {
       this.epoch = meta.epoch;
       this.joining = meta.joining;
@@ -114,7 +114,7 @@ export class GroupReplica implements JournalOwner {
   meta(): GroupMeta {
     return {
       record: this.record === undefined ? '' : JSON.stringify(this.record),
-      epoch: this.epoch,
+      epoch: this.context.rules.epochPersist ? this.epoch : 0,
       joining: this.joining,
       voids: this.voids.filter(([from, to]) => this.context.journal.mayHold(this.group, from, to)),
       publishers: this.context.rules.publishersKept ? this.state.publishers.list() : [],
@@ -179,7 +179,8 @@ export class GroupReplica implements JournalOwner {
     const { value } = record;
     if (value.epoch < this.epoch && this.context.rules.noLowerEpoch) return;
     const self = this.context.self;
-    if (sameReplica(value.primary, self)) {
+    const resumes = !this.context.rules.noResume && value.primary.node === self.node;
+    if (sameReplica(value.primary, self) || resumes) {
       if (this.primary?.epoch === value.epoch) this.primary.recordChanged(record);
       else this.lead(record);
     } else if (value.replicas.includes(self.node) || value.inSync.some((member) => sameReplica(member, self))) {

@@ -192,8 +192,10 @@ export class Primary implements GroupAppender, Flushable {
 
   private ackOf(member: Replica): Lsn {
     const follower = this.followers.get(member.node);
-    if (follower === undefined || !follower.matched) return 0;
     const rules = this.replica.context.rules;
+    // Planted fault: what it acked to an older primary counts.
+    if (!rules.ackEpoch) return Math.max(this.takeoverEnd, follower?.durable ?? 0);
+    if (follower === undefined || !follower.matched) return 0;
     return sameReplica(follower.replica, member) || !rules.bootId ? follower.durable : 0;
   }
 
@@ -279,14 +281,14 @@ export class Primary implements GroupAppender, Flushable {
     this.followers.delete(link.peer.node);
     const member = this.set.includes(replica) || (!context.rules.bootId && this.set.includesNode(link.peer.node));
     const joining = message.joining && context.rules.joiningMark;
-    if (member && !joining && this.match(link, replica, message)) return;
+    if (member && !joining && context.rules.outFirst && this.match(link, replica, message)) return;
     if (this.set.includesNode(link.peer.node) && context.rules.outFirst) {
       this.keeper.takeOut(link.peer.node, 'it must join');
       sendJson(link, FrameType.refuse, group, { epoch: this.epoch, session: message.session } satisfies RefuseMessage);
       return;
     }
     // A joiner's base is after all older epochs: what follows it in the log is of this epoch only.
-    if (this.replica.log.committed < this.takeoverEnd)
+    if (this.replica.log.committed < this.takeoverEnd && context.rules.admitTakeover)
       sendJson(link, FrameType.refuse, group, { epoch: this.epoch, session: message.session } satisfies RefuseMessage);
     else this.join(link, replica, message);
   }

@@ -126,9 +126,10 @@ export class SystemReplica implements SystemGroup, GroupObserver {
   leader(): SystemLeader | undefined {
     const primary = this.replica?.primary;
     if (!this.loaded || primary === undefined || primary.paused) return undefined;
-    return this.replica!.log.committed >= primary.takeoverEnd
-      ? { epoch: primary.epoch, appender: primary, appliedEverywhere: primary.mayAct() ? primary.appliedEverywhere : 0 }
-      : undefined;
+    const { epoch, takeoverEnd } = primary;
+    if (this.replica!.log.committed < takeoverEnd) return undefined;
+    const appliedEverywhere = primary.mayAct() ? primary.appliedEverywhere : 0;
+    return { epoch, appender: primary, takeoverEnd, appliedEverywhere };
   }
 
   onProgress(listener: () => void): void {

@@ -84,7 +84,7 @@ export class WiringServer {
     const { tables, chooseGroup, lives, clock } = this.options;
     const log = new SystemLog(leader.appender);
     const isOver = (node: string, boot: number): boolean => lives.isOver(node, boot);
-    this.sequencer = new WiringSequencer({ tables, log, chooseGroup, isOver });
+    this.sequencer = new WiringSequencer({ tables, log, inherited: leader.takeoverEnd, chooseGroup, isOver });
     this.orphans = clock.every(orphanPeriodMs, () => this.reportGone());
   }
 

@@ -31,6 +31,11 @@ export interface SequencerOptions {
   tables: WiringTables;
   log: WiringLog;
   /**
+   * The log's end at that beginning. Until all of it is committed, as `committed` says, nothing is answered that rests on it:
+   * what is "already there" for us may be unknown to others (rule 4).
+   */
+  inherited: Lsn;
+  /**
    * The group for a new queue. `queue.owner` is set for an exclusive one, which belongs into the local group of its owner's
    * node. `node`: where it is declared.
    */
@@ -46,7 +51,7 @@ class Job {
   readonly operation: WiringOperation;
   readonly answered: Answered;
   claim: Claim<Job> | undefined = undefined;
-  /** The last of its events, and the answer once that is committed. */
+  /** The last of its events, and the answer that it gets in the end. */
   lsn: Lsn = 0;
   answer: WiringAnswer | undefined = undefined;
 
@@ -69,12 +74,18 @@ export class WiringSequencer {
   /** Those whose turn has come. */
   private ready: Job[] = [];
   private running = false;
+  private readonly inherited: Lsn;
+  private inheritedDone: boolean;
+  /** Those with nothing to change, until what was inherited is committed. */
+  private resting: Job[] = [];
   /** The highest boot per node that was said to be over. */
   private readonly goneBoots = new Map<string, number>();
   private ended = '';
 
   constructor(options: SequencerOptions) {
     this.log = options.log;
+    this.inherited = options.inherited;
+    this.inheritedDone = options.inherited === 0;
     this.context = {
       tables: options.tables,
       limits: options.limits ?? defaultLimits,
@@ -91,7 +102,7 @@ export class WiringSequencer {
 
   /**
    * Takes an operation. `answered` is called once: during this call if nothing is to be changed and nothing waited for, else
-   * during `committed` or `failed`.
+   * during `committed` or `failed`. (At the beginning of an epoch what was inherited is waited for.)
    */
   submit(operation: WiringOperation, answered: Answered): void {
     if (this.ended !== '') {
@@ -114,6 +125,7 @@ export class WiringSequencer {
 
   /** Everything up to `lsn` is committed, and the tables contain it. */
   committed(lsn: Lsn): void {
+    if (!this.inheritedDone && lsn >= this.inherited) this.answerResting();
     while (this.head < this.logged.length && this.logged[this.head]!.lsn <= lsn) {
       const job = this.logged[this.head++]!;
       this.locks.release(job.claim!);
@@ -136,6 +148,7 @@ export class WiringSequencer {
     const jobs = [...this.jobs];
     this.jobs.clear();
     this.logged = [];
+    this.resting = [];
     this.head = 0;
     this.ready = [];
     for (const job of jobs) job.answered({ result: 'retry', reason });
@@ -165,13 +178,25 @@ export class WiringSequencer {
   }
 
   private execute(job: Job, plan: Plan): void {
-    if (plan.creates.length === 0 && plan.deletes.length === 0) {
+    if (plan.creates.length > 0 || plan.deletes.length > 0) {
+      job.answer = this.write(job, plan);
+      this.logged.push(job);
+    } else if (this.inheritedDone) {
       this.locks.release(job.claim!);
       this.finish(job, plan.answer);
-      return;
+    } else {
+      job.answer = plan.answer;
+      this.resting.push(job);
     }
-    job.answer = this.write(job, plan);
-    this.logged.push(job);
+  }
+
+  private answerResting(): void {
+    this.inheritedDone = true;
+    for (const job of this.resting) {
+      this.locks.release(job.claim!);
+      this.finish(job, job.answer!);
+    }
+    this.resting = [];
   }
 
   /** Logs the plan; returns the answer for when that is committed. */

@@ -34,10 +34,11 @@ class System implements WiringLog {
     this.sequencer = this.elect();
   }
 
-  private elect(): WiringSequencer {
+  private elect(inherited: Lsn = 0): WiringSequencer {
     return new WiringSequencer({
       tables: this.tables,
       log: this,
+      inherited,
       chooseGroup: (queue) => (queue.owner === '' ? 1 : 9),
       isOver: () => !this.isBack,
     });
@@ -72,11 +73,19 @@ class System implements WiringLog {
 
   /** The primary is lost with all but `kept` of its uncommitted events; the next one commits those first. */
   takeOver(kept: number): void {
+    const end = this.inherit(kept);
+    this.sequencer.committed(end);
+  }
+
+  /** The same, but others do not have what it committed yet. Returns the lsn up to which they must have it. */
+  inherit(kept: number): Lsn {
     this.events.length = Math.min(this.events.length, this.committed + kept);
     this.sequencer.failed('the primary is gone');
     this.epoch++;
     this.commit();
-    this.sequencer = this.elect();
+    const end = this.events.at(-1)?.lsn ?? 0;
+    this.sequencer = this.elect(end);
+    return end;
   }
 
   private apply({ lsn, create, remove }: Event): void {
@@ -339,4 +348,28 @@ test('who is not the primary any more says so', () => {
   const retry: WiringAnswer = { result: 'retry', reason: 'n2 leads the system group now' };
   assert.deepEqual(answers, [retry, retry]);
   system.sequencer.committed(10_000);
+});
+
+test('what an older epoch left is "already there" only when everybody has it', () => {
+  const system = new System();
+  system.sequencer.submit(declareQueue('q'), () => {});
+  system.sequencer.submit(deleteQueue('other'), () => {});
+  const end = system.inherit(1);
+  const answers: WiringAnswer[] = [];
+  const keep = (answer: WiringAnswer): void => void answers.push(answer);
+  system.sequencer.submit(declareQueue('q'), keep);
+  // A refusal rests on it as well, and so does whatever has a name in common with what waits.
+  system.sequencer.submit(declareQueue('q', { durable: false }), keep);
+  system.sequencer.submit(deleteQueue('q'), keep);
+  assert.equal(answers.length, 0);
+  system.sequencer.committed(end - 1);
+  assert.equal(answers.length, 0);
+  system.sequencer.committed(end);
+  assert.deepEqual(
+    answers.map(({ result }) => result),
+    ['done', 'refused'],
+  );
+  system.commit();
+  assert.equal(answers[2]?.result, 'done');
+  assert.equal(system.sequencer.pending, 0);
 });

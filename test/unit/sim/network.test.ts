@@ -100,7 +100,7 @@ test('a killed process is closed and refused; a lost machine is silent', async (
     const r = rig();
     const { closes } = await pair(r);
     r.loop.kill(r.contexts[1]);
-    r.network.processDied('b', r.contexts[1], machineToo);
+    r.network.processDied('b', r.contexts[1], machineToo, true);
     await r.loop.run();
     assert.deepEqual(closes, machineToo ? [] : ['dialer']);
     let failure = '';

@@ -1,0 +1,34 @@
+import { coordinatorRestored } from './coordinator-restored.js';
+import { deposedPrimary } from './deposed-primary.js';
+import { doubleFailover } from './double-failover.js';
+import { elections } from './elections.js';
+import { killWhileJoining } from './kill-while-joining.js';
+import { lateConfirms } from './late-confirms.js';
+import { lostBatch } from './lost-batch.js';
+import { powerCut } from './power-cut.js';
+import { reattachment } from './reattachment.js';
+import type { Scenario } from './scenario.js';
+import { tooFew } from './too-few.js';
+import { wiring } from './wiring.js';
+
+/** Every directed scenario. With all rules kept each must be green, like any run. */
+export const scenarios: readonly Scenario[] = [
+  coordinatorRestored,
+  deposedPrimary,
+  doubleFailover,
+  elections,
+  killWhileJoining,
+  lateConfirms,
+  lostBatch,
+  powerCut,
+  reattachment,
+  tooFew,
+  wiring,
+];
+
+export function findScenario(name: string): Scenario {
+  const found = scenarios.find((scenario) => scenario.name === name);
+  if (found === undefined)
+    throw new Error(`no scenario is called ${name}: ${scenarios.map((one) => one.name).join(', ')}`);
+  return found;
+}

@@ -1,0 +1,19 @@
+import type { RuleName } from '../../src/base/rules.js';
+import type { Stage } from './stage.js';
+
+/**
+ * A directed run: the same clients, checkers and quiet end as any run, but the faults follow a script. For what random faults
+ * reach too rarely: each is the shortest history that the model found for a rule left out, with its times still drawn from the seed.
+ */
+export interface Scenario {
+  readonly name: string;
+  /** The rules whose absence it shows. */
+  readonly rules: readonly RuleName[];
+  /** Smaller than in random runs: what matters is the script. */
+  readonly minInSync?: number;
+  readonly nodes?: number;
+  readonly messages?: number;
+  /** One round; played `rounds` times with everything healed in between. */
+  play(stage: Stage): Promise<void>;
+  readonly rounds: number;
+}
