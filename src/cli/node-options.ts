@@ -19,7 +19,7 @@ const own: readonly [flags: string, description: string][] = [
   ['--amqp <host:port>', 'where AMQP clients connect (default 127.0.0.1:5672)'],
   ['--http <host:port>', 'where HTTP is served, or off (default 127.0.0.1:15672)'],
   ['--cluster <host:port>', 'where the other brokers connect (default 127.0.0.1:25672)'],
-  ['--coordinator <local:dir>', 'makes it a node of the cluster that shares this folder; without: one broker'],
+  ['--coordinator <where>', 'makes it a node of a cluster: local:DIR, or etcd:HOST:PORT[,...]; without: one broker'],
   ['--lead <true|false>', 'false: primary of nothing, if it can be avoided (default true)'],
 ];
 

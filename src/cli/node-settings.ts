@@ -1,22 +1,22 @@
+import { readFile } from 'node:fs/promises';
+import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
-import { LocalCoordinator } from '../cluster/coordinator/local.js';
+import type { Coordinator } from '../cluster/coordinator/coordinator.js';
 import { heartbeatTimesFor } from '../cluster/liveness/heartbeats.js';
-import type { NodeSettings } from '../config/settings.js';
+import type { CoordinatorSettings, EtcdSettings } from '../config/coordinator.js';
+import { formatEndpoint } from '../config/endpoint.js';
+import { ConfigError, type NodeSettings } from '../config/settings.js';
 import type { NodeOptions } from '../node.js';
 import { ProcessClock } from '../process/clock.js';
 import { processRandom } from '../process/random.js';
 
 /** What settings mean to a node. Opens the coordinator, if there is one; the node closes it. */
 export async function nodeOptions(settings: NodeSettings, logger: Logger): Promise<NodeOptions> {
-  const { coordinator: folder } = settings;
-  const clock = new ProcessClock();
+  const { coordinator } = settings;
   const cluster =
-    folder === null
+    coordinator === null
       ? null
-      : {
-          listen: settings.cluster,
-          coordinator: await LocalCoordinator.open({ folder, clock, random: processRandom, logger }),
-        };
+      : { listen: settings.cluster, coordinator: await openCoordinator(coordinator, new ProcessClock(), logger) };
   return {
     node: settings.node,
     amqp: settings.amqp,
@@ -27,13 +27,41 @@ export async function nodeOptions(settings: NodeSettings, logger: Logger): Promi
     users: new Map([['guest', 'guest']]),
     broker: {
       groups: settings.groups,
-      replicas: folder === null ? 1 : settings.replicas,
-      minInSync: folder === null ? 1 : settings.minInSync,
+      replicas: cluster === null ? 1 : settings.replicas,
+      minInSync: cluster === null ? 1 : settings.minInSync,
       lead: settings.lead,
       memoryBytes: settings.memoryBytes,
       diskFreeBytesMin: settings.diskFreeBytesMin,
       times: heartbeatTimesFor(settings.leaseMs),
       limits: { reReplicateAfterMs: settings.reReplicateAfterMs },
     },
+  };
+}
+
+/** Only the engine that is asked for is loaded. */
+async function openCoordinator(settings: CoordinatorSettings, clock: Clock, logger: Logger): Promise<Coordinator> {
+  if (settings.kind === 'local') {
+    const { LocalCoordinator } = await import('../cluster/coordinator/local.js');
+    return await LocalCoordinator.open({ folder: settings.folder, clock, random: processRandom, logger });
+  }
+  const { EtcdCoordinator } = await import('../cluster/coordinator/etcd/etcd.js');
+  const { prefix, user } = settings;
+  const endpoints = settings.endpoints.map(formatEndpoint);
+  const tls = settings.tls && (await readTlsFiles(settings.tls));
+  return new EtcdCoordinator({ endpoints, prefix, user, tls, clock, random: processRandom, logger });
+}
+
+/** PEM texts for names of files. */
+async function readTlsFiles(tls: NonNullable<EtcdSettings['tls']>): Promise<NonNullable<EtcdSettings['tls']>> {
+  const read = async (setting: string, path: string | undefined): Promise<string | undefined> => {
+    if (path === undefined) return undefined;
+    return await readFile(path, 'utf8').catch((error: Error) => {
+      throw new ConfigError(`${setting}: ${error.message}`);
+    });
+  };
+  return {
+    ca: await read('etcd-ca', tls.ca),
+    certificate: await read('etcd-certificate', tls.certificate),
+    key: await read('etcd-key', tls.key),
   };
 }

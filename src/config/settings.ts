@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot';
 import { type LogLevel, logLevels } from '../process/log-level.js';
+import { type CoordinatorSettings, coordinatorSettings, parseCoordinator } from './coordinator.js';
 import { type Endpoint, parseEndpoint } from './endpoint.js';
 import { parseBytes, parseDuration } from './quantities.js';
 
@@ -23,8 +24,8 @@ export interface NodeSettings {
   http: Endpoint | null;
   /** Where the other brokers reach this one. */
   cluster: Endpoint;
-  /** Folder of the `local` coordinator; null: a broker that is alone. */
-  coordinator: string | null;
+  /** Null: a broker that is alone. */
+  coordinator: CoordinatorSettings | null;
   replicas: number;
   minInSync: number;
   groups: number;
@@ -89,10 +90,9 @@ function folder(written: string): string {
   return written;
 }
 
-function coordinator(written: string): string {
-  const found = /^local:(.+)$/.exec(written);
-  if (found === null) throw new RangeError(`"${written}" is no coordinator: local:DIR`);
-  return found[1]!;
+function file(written: string): string {
+  if (written === '') throw new RangeError('the name of a file is missing');
+  return written;
 }
 
 const mebibyte = 1024 * 1024;
@@ -106,7 +106,14 @@ const schema = v.strictObject({
     '127.0.0.1:15672',
   ),
   cluster: v.optional(read(parseEndpoint), '127.0.0.1:25672'),
-  coordinator: v.nullish(read<string | null>(coordinator), null),
+  coordinator: v.optional(read(parseCoordinator)),
+  'etcd-prefix': v.optional(text),
+  'etcd-user': v.optional(text),
+  'etcd-password': v.optional(text),
+  'etcd-tls': v.optional(oneOf(['true', 'false'])),
+  'etcd-ca': v.optional(read(file)),
+  'etcd-certificate': v.optional(read(file)),
+  'etcd-key': v.optional(read(file)),
   replicas: v.optional(whole(1, 31), '3'),
   'min-in-sync': v.optional(whole(1, 31), '1'),
   groups: v.optional(whole(1, 1024), '16'),
@@ -117,6 +124,29 @@ const schema = v.strictObject({
   lease: v.optional(read(atLeast(parseDuration, 600, '600ms')), '2s'),
   'log-level': v.optional(oneOf(logLevels), 'info'),
 });
+
+type Output = v.InferOutput<typeof schema>;
+
+function coordinatorOf(output: Output): CoordinatorSettings | null {
+  const tls = output['etcd-tls'];
+  try {
+    return coordinatorSettings(
+      output.coordinator ?? null,
+      {
+        prefix: output['etcd-prefix'],
+        user: output['etcd-user'],
+        password: output['etcd-password'],
+        tls: tls === undefined ? undefined : tls === 'true',
+        ca: output['etcd-ca'],
+        certificate: output['etcd-certificate'],
+        key: output['etcd-key'],
+      },
+      output.groups,
+    );
+  } catch (error) {
+    throw new ConfigError((error as Error).message);
+  }
+}
 
 /** Names of all settings, as options and in the file. */
 export const settingNames: readonly string[] = Object.keys(schema.entries);
@@ -140,7 +170,7 @@ export function readSettings(...layers: readonly RawSettings[]): NodeSettings {
     amqp: output.amqp,
     http: output.http,
     cluster: output.cluster,
-    coordinator: output.coordinator,
+    coordinator: coordinatorOf(output),
     replicas: output.replicas,
     minInSync: output['min-in-sync'],
     groups: output.groups,

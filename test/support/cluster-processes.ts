@@ -1,14 +1,12 @@
 /** A cluster of real processes on this machine, with its files in a temporary folder that stays if the test fails. */
-import { randomInt } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ClusterView, fetchCluster, isComplete } from '../../src/cli/api-client.js';
+import { freePorts } from './free-ports.js';
 import { type NodePorts, NodeProcess } from './node-process.js';
 
 const firstPort = 26_000;
-const ports = 2000;
 const pollMs = 50;
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -25,7 +23,7 @@ export class ClusterProcesses {
   /** Resolves when `count` nodes serve and every group has its replicas. `options`: more for each `understudy serve`. */
   static async start(count: number, options: readonly string[] = []): Promise<ClusterProcesses> {
     const folder = await mkdtemp(join(tmpdir(), 'understudy-crash-'));
-    const free = await freePorts(3 * count);
+    const free = await freePorts(firstPort, 3 * count);
     const nodes = Array.from({ length: count }, (_, i) => {
       const own: NodePorts = { amqp: free[i]!, http: free[count + i]!, cluster: free[2 * count + i]! };
       return new NodeProcess(`n${i + 1}`, folder, own, options);
@@ -122,21 +120,4 @@ function summary(view: ClusterView | undefined): string {
   const members = view.members.map(({ name, state, pid }) => `${name} ${state} ${pid}`);
   const groups = view.groups.filter((group) => group.inSync.length < view.replicas);
   return JSON.stringify({ members, groups });
-}
-
-/** Ports that nobody listens on, next to each other. */
-async function freePorts(count: number): Promise<number[]> {
-  for (;;) {
-    const first = firstPort + randomInt(Math.floor(ports / count)) * count;
-    const candidates = Array.from({ length: count }, (_, i) => first + i);
-    if ((await Promise.all(candidates.map(isFree))).every(Boolean)) return candidates;
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
 }

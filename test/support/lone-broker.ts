@@ -1,16 +1,14 @@
 /** One broker as a real process, `understudy serve`, in a temporary folder, with an eye on its memory and its log. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePorts } from './free-ports.js';
 
 const main: string = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const startMsMax = 60_000;
 const firstPort = 28_000;
-const ports = 2000;
 
 /** None outlives the test. */
 const running: Set<ChildProcess> = new Set();
@@ -51,7 +49,7 @@ export class LoneBroker implements AsyncDisposable {
 
   /** Resolves when it serves. */
   static async start(settings: LoneBrokerOptions = {}): Promise<LoneBroker> {
-    const broker = new LoneBroker(await freePorts(3), settings);
+    const broker = new LoneBroker((await freePorts(firstPort, 3))[0]!, settings);
     try {
       await broker.start();
     } catch (error) {
@@ -143,21 +141,4 @@ export class LoneBroker implements AsyncDisposable {
     await this.kill();
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-/** The first of `count` ports in a row that nobody listens on. */
-async function freePorts(count: number): Promise<number> {
-  for (;;) {
-    const first = firstPort + randomInt(Math.floor(ports / count)) * count;
-    const free = await Promise.all(Array.from({ length: count }, (_, index) => isFree(first + index)));
-    if (free.every(Boolean)) return first;
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
 }

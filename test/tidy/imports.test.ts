@@ -38,10 +38,11 @@ const impure: Record<string, readonly string[]> = {
   'src/store/folder-lock.ts': ['node:fs', 'node:fs/promises', 'node:net', 'node:crypto', 'setTimeout', 'process'],
   'src/cluster/link/tcp-transport.ts': ['node:net'],
   'src/cluster/coordinator/local.ts': ['node:fs'],
+  'src/cluster/coordinator/etcd/grpc.ts': ['node:http2'],
   'src/cluster/coordinator/local-folder.ts': ['node:fs', 'node:fs/promises', 'node:crypto', 'process'],
 };
 
-const bannedModules = /^node:(fs|net|dgram|http|https|os|child_process|timers|worker_threads|crypto)(\/|$)/;
+const bannedModules = /^node:(fs|net|tls|dgram|http|http2|https|os|child_process|timers|worker_threads|crypto)(\/|$)/;
 const bannedGlobals =
   /(?<![\w.#$])(Date|Math\.random|setTimeout|setInterval|setImmediate|performance|process)(?![\w$]|\s*[:?(]\s*(?:string|number))/;
 

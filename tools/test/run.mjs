@@ -15,6 +15,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { fetchEtcd } from './etcd.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 const reports = 'build/reports';
@@ -27,8 +28,11 @@ const parts = {
   tidy: () => runTests('tidy', ['tools/test/one-process.mjs'], ['build/test/tidy']),
   unit: () => runTests('unit', ['tools/test/one-process.mjs'], ['build/test/unit']),
   sim: () => runTests('sim', processEach(availableParallelism()), testFiles('build/test/sim')),
-  integration: () => runTests('integration', processEach(availableParallelism()), testFiles('build/test/integration')),
-  long: () => runTests('long', processEach(1), testFiles('build/test/long')),
+  integration: () =>
+    withServices(() =>
+      runTests('integration', processEach(availableParallelism()), testFiles('build/test/integration')),
+    ),
+  long: () => withServices(() => runTests('long', processEach(1), testFiles('build/test/long'))),
 };
 const usual = Object.keys(parts).filter((part) => part !== 'long');
 
@@ -49,6 +53,17 @@ function run(command, args, minutesMax = 10) {
       resolve(code === 0);
     });
   });
+}
+
+/** Runs the tests that need an etcd; without one they fail, all of them, with the reason. */
+async function withServices(runThem) {
+  try {
+    fetchEtcd();
+  } catch (error) {
+    console.error(error.message);
+    return false;
+  }
+  return await runThem();
 }
 
 function processEach(concurrency) {

@@ -1,0 +1,16 @@
+import type { TestContext } from 'node:test';
+import { silentLogger } from '../../src/base/logger.js';
+import { EtcdCoordinator, type EtcdOptions } from '../../src/cluster/coordinator/etcd/etcd.js';
+import { realClock, realRandom } from '../unit/coordinator/ports.js';
+
+/** A handle of one more broker, on the machine's own clock; closed when the test has ended. */
+export function openEtcd(
+  test: TestContext,
+  endpoints: readonly string[],
+  options: Partial<EtcdOptions> = {},
+): EtcdCoordinator {
+  const ports = { clock: realClock, random: realRandom, logger: silentLogger };
+  const handle = new EtcdCoordinator({ endpoints, ...ports, ...options });
+  test.after(() => handle.close());
+  return handle;
+}
