@@ -36,7 +36,9 @@ import {
   type Versioned,
 } from './cluster/map.js';
 import { type ClusterDefaults, Membership } from './cluster/membership.js';
+import { JoinNews } from './cluster/join-news.js';
 import { ClusterReport } from './cluster/report.js';
+import { BackfillPace } from './cluster/replication/backfill-pace.js';
 import { type ReplicationContext, type ReplicationLimits, replicationLimits } from './cluster/replication/context.js';
 import type { GroupReplica } from './cluster/replication/group-replica.js';
 import { chooseGroup } from './cluster/replication/placement.js';
@@ -112,6 +114,7 @@ export class BrokerNode {
   clients!: GroupClients;
   links: Links | undefined;
   report!: ClusterReport;
+  joins: JoinNews | undefined;
   self!: Replica;
   private coordinator!: Coordinator;
   private clusterBroker: ClusterBroker | undefined;
@@ -170,6 +173,7 @@ export class BrokerNode {
     this.wiringServer?.close();
     this.clusterBroker?.close();
     this.clients?.close();
+    this.joins?.close();
     this.replication?.close();
     this.liveness?.close();
     this.map?.close();
@@ -325,8 +329,11 @@ export class BrokerNode {
       links: this.links,
       wiringVersion: () => tables.version,
     });
-    if (this.links !== undefined)
-      this.attachments = new AttachmentServer({ turn, rules: this.rules, directory, links: this.links });
+    const { links, rules } = this;
+    if (links !== undefined) {
+      this.attachments = new AttachmentServer({ turn, rules, directory, links });
+      this.joins = new JoinNews(links, directory, clock);
+    }
     this.wiringServer = new WiringServer({
       system: this.system,
       tables,
@@ -394,6 +401,7 @@ export class BrokerNode {
       map: this.map,
       liveness: this.liveness,
       limits: this.limits,
+      pace: new BackfillPace(ports.clock, this.limits),
       keeper: { keepPublish: (group, bytes, view, start) => this.clients.keepPublish(group, bytes, view, start) },
       newState: (group) => this.newState(group),
       leading: (replica) => this.leading(replica),

@@ -1,8 +1,10 @@
 /** What a node tells of the cluster: members, groups, joins. For `/api/cluster`, `status` and queue details. */
 import type { ClusterMap } from './cluster-map.js';
 import type { GroupMembers } from './client/ports.js';
+import type { JoinNews } from './join-news.js';
 import type { Liveness } from './liveness/liveness.js';
 import { isLocalGroup, localGroup, type Member, MemberState, type Replica, sameReplica, systemGroup } from './map.js';
+import type { JoinStatus } from './replication/join-progress.js';
 import type { Replication } from './replication/replication.js';
 
 export interface MemberReport {
@@ -19,7 +21,8 @@ export interface GroupReport {
   primary: string;
   inSync: string[];
   replicas: string[];
-  joining: { node: string; queuesDone?: number; queues?: number; messages?: number; bytes?: number }[];
+  /** Without its status: not begun, or nobody has said anything of it yet. */
+  joining: ({ node: string } & Partial<JoinStatus>)[];
 }
 
 export interface ReportSources {
@@ -27,6 +30,8 @@ export interface ReportSources {
   readonly replication: Replication;
   readonly liveness: Liveness;
   readonly self: Replica;
+  /** Undefined for a broker that is alone. */
+  readonly joins: JoinNews | undefined;
 }
 
 export class ClusterReport implements GroupMembers {
@@ -69,21 +74,15 @@ export class ClusterReport implements GroupMembers {
       const member = this.sources.map.members.get(node)?.value;
       if (member === undefined || this.stateOf(member) === 'down') continue;
       if (inSync.some((entry) => sameReplica(entry, member))) continue;
-      const progress =
-        node === this.sources.self.node
-          ? this.sources.replication.replicas.get(group)?.backup?.joiner?.progress
-          : undefined;
-      if (progress === undefined) joining.push({ node });
-      else
-        joining.push({
-          node,
-          queuesDone: progress.queuesDone,
-          queues: progress.queues,
-          messages: progress.messagesReceived,
-          bytes: progress.bytesReceived,
-        });
+      joining.push({ node, ...this.joinStatus(node, group) });
     }
     return joining;
+  }
+
+  private joinStatus(node: string, group: number): JoinStatus | undefined {
+    const { self, replication, joins } = this.sources;
+    if (node !== self.node) return joins?.status(node, group);
+    return replication.replicas.get(group)?.backup?.joiner?.progress.status();
   }
 
   membersOf(group: number): { leader: string; members: string[]; online: string[] } {

@@ -46,12 +46,18 @@ function renderGroups(view: ClusterView): string {
     String(group.epoch),
     group.primary,
     group.inSync.join(' '),
-    group.joining.map(joiner).join(' '),
+    group.joining.map(joiner).join('; '),
   ]);
   return formatTable([['GROUP', 'EPOCH', 'PRIMARY', 'IN SYNC', 'JOINING'], ...rows]);
 }
 
-function joiner({ node, queuesDone, queues, bytes }: GroupReport['joining'][number]): string {
-  if (queues === undefined) return node;
-  return `${node} (${queuesDone ?? 0}/${queues} queues, ${formatBytes(bytes ?? 0)})`;
+/** `n2 45 %, 12000 messages, 11.7 MiB left, 2.0 MiB/s, 6 s`: what is not known yet is left out. */
+function joiner({ node, ...status }: GroupReport['joining'][number]): string {
+  const { percent, messagesLeft, bytesLeft, bytesPerSecond, secondsLeft } = status;
+  if (percent === undefined) return node;
+  const parts = [`${node} ${percent} %`, `${messagesLeft} messages`];
+  if (typeof bytesLeft === 'number') parts.push(`${formatBytes(bytesLeft)} left`);
+  if (bytesPerSecond !== undefined && bytesPerSecond > 0) parts.push(`${formatBytes(bytesPerSecond)}/s`);
+  if (typeof secondsLeft === 'number') parts.push(`${secondsLeft} s`);
+  return parts.join(', ');
 }

@@ -49,6 +49,9 @@ export const FrameType = {
   // 0x60-0x6f: wiring operations (src/cluster/wiring)
   wiringRequest: 0x60,
   wiringAnswer: 0x61,
+
+  // 0x70-0x7f: what nodes tell each other for people to read
+  joins: 0x70,
 } as const;
 export type FrameType = (typeof FrameType)[keyof typeof FrameType];
 

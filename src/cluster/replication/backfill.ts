@@ -1,21 +1,27 @@
 /**
- * The primary's side of a set difference (rules 8, 9): answers slices of a joiner's positions with what to drop and the
- * messages it lacks. It keeps no state but the slice at hand: a joiner asks for the next one where the last answer ended, so a
- * crash of either side just starts the difference again.
+ * The primary's side of a set difference (rules 8, 9): names its queues, and answers slices of a joiner's positions with what to
+ * drop and the messages it lacks. It keeps no state but the slice at hand: a joiner asks for the next one where the last answer
+ * ended, so a crash of either side just starts the difference again.
  *
  * A message is sent only if it is in the queue at the moment of sending, on the same FIFO as the live batches: no dequeue
- * can overtake it.
+ * can overtake it. Clients come first: slices go at the node's pace, and none while much is waiting to be sent to the joiner.
  */
+import { SlicedWalk } from '../../base/slices.js';
 import type { Chunk } from '../../log/chunk.js';
 import { encodeCopyBatch } from '../../log/group-log.js';
 import type { Lsn } from '../../log/lsn.js';
 import { FrameType } from '../link/frame-types.js';
 import type { Follower } from './follower.js';
-import { sendPoint, sendSlice, type Slice } from './frames.js';
+import { type QueuesMessage, sendJson, sendPoint, sendSlice, type Slice } from './frames.js';
 import type { GroupReplica } from './group-replica.js';
 
 /** A chunk that could not be read is tried again after this time. */
 const readRetryMs = 1000;
+/** With more bytes on the way to the joiner, live batches would have to wait for backfill: tried again after a while. */
+const pendingBytesMax = 1024 * 1024;
+const pendingRetryMs = 5;
+/** Queues named in one frame, and turn. */
+const queuesPerFrame = 1000;
 
 export class BackfillSender {
   private readonly replica: GroupReplica;
@@ -26,10 +32,52 @@ export class BackfillSender {
     this.epoch = epoch;
   }
 
-  /** Answers one slice, or the part of it that is in memory; loads its beginning first where it must. */
+  /** Names all queues to the joiner, in slices. Those that are opened meanwhile are among them, or come after with a batch. */
+  begin(follower: Follower): void {
+    new SlicedWalk(this.listQueues(follower), queuesPerFrame, this.replica.state.later);
+  }
+
+  private *listQueues(follower: Follower): Generator<number, void> {
+    let part = this.queuesMessage(follower);
+    for (const { incarnation, options, index } of this.replica.state.allQueues()) {
+      if (!this.isCurrent(follower)) return;
+      if (part.queues.length === queuesPerFrame) {
+        this.sendQueues(follower, part);
+        part = this.queuesMessage(follower);
+      }
+      part.queues.push([incarnation, options]);
+      part.messages += index.size;
+      yield 1;
+    }
+    this.sendQueues(follower, { ...part, last: true });
+  }
+
+  private queuesMessage(follower: Follower): QueuesMessage {
+    return { epoch: this.epoch, session: follower.session, queues: [], messages: 0, last: false };
+  }
+
+  private sendQueues(follower: Follower, part: QueuesMessage): void {
+    if (this.isCurrent(follower)) sendJson(follower.link, FrameType.queues, this.replica.group, part);
+  }
+
+  /** Answers one slice, or the part of it that is in memory, when its turn has come; loads its beginning first where it must. */
   request(follower: Follower, slice: Slice): void {
-    const { state, context, logger } = this.replica;
-    if (follower.link.closed) return;
+    this.replica.context.pace.whenDue(() => this.serve(follower, slice));
+  }
+
+  /** It may have begun anew, with another session, or we may lead no longer. */
+  private isCurrent(follower: Follower): boolean {
+    return this.replica.primary?.followers.get(follower.replica.node) === follower && !follower.link.closed;
+  }
+
+  /** Returns the number of bytes sent. */
+  private serve(follower: Follower, slice: Slice): number {
+    if (!this.isCurrent(follower)) return 0;
+    const { state, context } = this.replica;
+    if (follower.link.pendingBytes > pendingBytesMax) {
+      context.clock.after(pendingRetryMs, () => this.request(follower, slice));
+      return 0;
+    }
     const max = context.limits.backfillPositions;
     const found = state.positionsDescending(slice.incarnation, slice.high + 1, max);
     // Where our own slice was cut short, so is the comparison.
@@ -37,20 +85,25 @@ export class BackfillSender {
     const ours = found.filter((position) => position >= low);
     const missing = difference(ours, slice.positions);
     const first = this.firstChunk(slice.incarnation, missing);
-    if (first !== undefined && first.bytes === undefined) {
-      context.chunks.load(first, (error) => {
-        if (error === undefined) this.request(follower, slice);
-        else {
-          logger.error('a message cannot be read for a joiner', { error: String(error) });
-          context.clock.after(readRetryMs, () => this.request(follower, slice));
-        }
-      });
-      return;
-    }
-    this.answer(follower, slice, ours, missing, low);
+    if (first === undefined || first.bytes !== undefined) return this.answer(follower, slice, ours, missing, low);
+    this.load(first, follower, slice);
+    return 0;
   }
 
-  private answer(follower: Follower, slice: Slice, ours: Lsn[], missing: Lsn[], lowest: Lsn): void {
+  private load(chunk: Chunk, follower: Follower, slice: Slice): void {
+    const { context, logger } = this.replica;
+    context.chunks.load(chunk, (error) => {
+      if (error === undefined) {
+        // Later its bytes may be gone again.
+        context.pace.now(() => this.serve(follower, slice));
+        return;
+      }
+      logger.error('a message cannot be read for a joiner', { error: String(error) });
+      context.clock.after(readRetryMs, () => this.request(follower, slice));
+    });
+  }
+
+  private answer(follower: Follower, slice: Slice, ours: Lsn[], missing: Lsn[], lowest: Lsn): number {
     const { context, group, log, state } = this.replica;
     const records: Uint8Array[] = [];
     let bytes = 0;
@@ -72,12 +125,15 @@ export class BackfillSender {
     }
     const have = new Set(ours);
     const drops = slice.positions.filter((position) => position >= low && !have.has(position));
+    const compared = low === lowest ? ours.length : ours.findLastIndex((position) => position >= low) + 1;
     const copies = records.length === 0 ? undefined : encodeCopyBatch(group, records, log.committed);
-    const answer: Slice = { incarnation: slice.incarnation, high: slice.high, low, positions: drops };
+    const { incarnation, high } = slice;
+    const answer: Slice = { incarnation, high, low, positions: drops, compared };
     const send = (): void =>
       sendSlice(follower.link, FrameType.backfill, group, this.epoch, follower.session, answer, copies);
     if (context.rules.backfillPresent) send();
     else context.clock.after(20, send); // Planted fault: dequeues overtake their messages.
+    return bytes + drops.length * 8;
   }
 
   /** The chunk of the first message to be sent. */

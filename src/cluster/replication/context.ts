@@ -12,6 +12,7 @@ import type { ClusterMap } from '../cluster-map.js';
 import type { GroupState } from '../../model/group-state.js';
 import type { Liveness } from '../liveness/liveness.js';
 import type { Replica } from '../map.js';
+import type { BackfillPace } from './backfill-pace.js';
 import type { GroupReplica } from './group-replica.js';
 
 export interface ReplicationLimits {
@@ -37,6 +38,9 @@ export interface ReplicationLimits {
   /** Bytes of one backfill frame, and positions of one slice. */
   backfillBytes: number;
   backfillPositions: number;
+  /** What joins may take of the node that sends to them: bytes a second, and a part of its time. */
+  joinBytesPerSecond: number;
+  joinTimeShare: number;
 }
 
 /** The default limits for a lease of that length. */
@@ -54,6 +58,8 @@ export function replicationLimits(leaseMs: number): ReplicationLimits {
     reReplicateAfterMs: 600_000,
     backfillBytes: 256 * 1024,
     backfillPositions: 2048,
+    joinBytesPerSecond: 32 * 1024 * 1024,
+    joinTimeShare: 0.2,
   };
 }
 
@@ -71,6 +77,8 @@ export interface ReplicationContext {
   readonly map: ClusterMap;
   readonly liveness: Liveness;
   readonly limits: ReplicationLimits;
+  /** The pace of all joins that this node sends to. */
+  readonly pace: BackfillPace;
   readonly keeper: UnconfirmedKeeper;
   /** An empty state for a group that this node did not have. */
   newState(group: number): GroupState;
@@ -82,6 +90,8 @@ export interface ReplicationContext {
   queueUnused(incarnation: number): void;
   /** A node's attachment to a group that this node leads broke the protocol: its tie is cut. */
   attachmentBroken(group: number, node: string, boot: number, reason: string): void;
+  /** All that this node holds has come from its groups' primaries since it was started, and is on disk: called once. */
+  rejoined(): void;
   /** The system group has applied more; its primary may answer more. */
   systemCommitted(replica: GroupReplica): void;
   systemProgressed(): void;

@@ -7,7 +7,8 @@
  *   commit    8 f64 commit point
  *   ack       8 u32 flags  12 u32 boot  16 f64 durable  24 f64 applied
  *   have      8 f64 incarnation  16 f64 high  24 f64 low  32 u32 count  36 u32 0   40 f64 x count, descending
- *   backfill  as have (the positions are those to drop; low = how far down it goes), then a copy batch or nothing
+ *   backfill  as have (the positions are those to drop; low = how far down it goes; 36 u32 messages that the primary has there),
+ *             then a copy batch or nothing
  *   joinEnd   8 f64 the primary's log end after the last backfill
  */
 import { type BatchHeader, parseBatch } from '../../log/group-log.js';
@@ -51,6 +52,8 @@ export interface QueuesMessage {
   epoch: number;
   session: number;
   queues: [incarnation: number, options: ReplicaOptions][];
+  /** In these queues now. */
+  messages: number;
   last: boolean;
 }
 
@@ -147,6 +150,8 @@ export interface Slice {
   high: Lsn;
   low: Lsn;
   positions: Lsn[];
+  /** Messages that the primary has there; 0 in what a joiner says. */
+  compared: number;
 }
 
 export function sendSlice(
@@ -168,7 +173,7 @@ export function sendSlice(
   view.setFloat64(at + 16, slice.high, true);
   view.setFloat64(at + 24, slice.low, true);
   view.setUint32(at + 32, slice.positions.length, true);
-  view.setUint32(at + 36, 0, true);
+  view.setUint32(at + 36, slice.compared, true);
   let to = at + 40;
   for (const position of slice.positions) {
     view.setFloat64(to, position, true);
@@ -189,6 +194,7 @@ export function readSlice(view: DataView, start: number, end: number): { slice: 
       high: view.getFloat64(start + 16, true),
       low: view.getFloat64(start + 24, true),
       positions,
+      compared: view.getUint32(start + 36, true),
     },
     copiesStart: start + 40 + count * 8,
   };

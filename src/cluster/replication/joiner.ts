@@ -11,17 +11,10 @@ import type { Link } from '../link/link.js';
 import { FrameType } from '../link/frame-types.js';
 import { type QueuesMessage, sendPoint, sendSlice, type Slice } from './frames.js';
 import type { GroupReplica } from './group-replica.js';
-
-export interface JoinProgress {
-  /** Queues compared, and all. */
-  queuesDone: number;
-  queues: number;
-  messagesReceived: number;
-  bytesReceived: number;
-}
+import { JoinProgress } from './join-progress.js';
 
 export class Joiner {
-  readonly progress: JoinProgress = { queuesDone: 0, queues: 0, messagesReceived: 0, bytesReceived: 0 };
+  readonly progress: JoinProgress;
   private readonly replica: GroupReplica;
   private readonly link: Link;
   private readonly epoch: number;
@@ -37,6 +30,7 @@ export class Joiner {
   private later: { incarnation: number; high: Lsn } | undefined;
 
   constructor(replica: GroupReplica, link: Link, epoch: number, session: number, base: Lsn, done: () => void) {
+    this.progress = new JoinProgress(replica.context.clock);
     this.replica = replica;
     this.link = link;
     this.epoch = epoch;
@@ -53,8 +47,8 @@ export class Joiner {
       this.todo.push(incarnation);
       if (state.queue(incarnation) === undefined) this.replica.openCopy(incarnation, options);
     }
+    this.progress.named(message.queues.length, message.messages);
     if (!message.last) return;
-    this.progress.queues = this.todo.length;
     if (this.replica.context.rules.dropStale)
       for (const [incarnation] of this.replica.queueList())
         if (!this.theirs.has(incarnation)) this.replica.dropCopy(incarnation);
@@ -78,7 +72,7 @@ export class Joiner {
     const max = context.limits.backfillPositions;
     const positions = state.positionsDescending(incarnation, high + 1, max);
     const low = positions.length < max ? 0 : positions[positions.length - 1]!;
-    const slice: Slice = { incarnation, high, low, positions };
+    const slice: Slice = { incarnation, high, low, positions, compared: 0 };
     sendSlice(this.link, FrameType.have, group, this.epoch, this.session, slice, undefined);
   }
 
@@ -95,10 +89,8 @@ export class Joiner {
     const { replica } = this;
     if (slice.positions.length > 0 && replica.context.rules.dropStale)
       replica.dropPositions(slice.incarnation, slice.positions);
-    if (end > start) {
-      this.progress.bytesReceived += end - start;
-      this.progress.messagesReceived += replica.insertCopies(bytes, start, end);
-    }
+    const received = end > start ? replica.insertCopies(bytes, start, end) : 0;
+    this.progress.answered(slice.compared, received, end - start);
     if (slice.low > 0) {
       this.ask(slice.incarnation, slice.low - 1);
       return;

@@ -25,7 +25,6 @@ import {
   AckFlag,
   type FollowMessage,
   type JoinMessage,
-  type QueuesMessage,
   type RefuseMessage,
   readSlice,
   sendBatch,
@@ -321,22 +320,15 @@ export class Primary implements GroupAppender, Flushable {
     const follower = new Follower(replica, link, message.session, false, this.replica.disk.value, context.clock.now());
     follower.nextNumber = log.numberAfter(log.committed);
     this.followers.set(link.peer.node, follower);
-    const { epoch } = this;
-    const session = message.session;
     const join: JoinMessage = {
-      epoch,
-      session,
+      epoch: this.epoch,
+      session: message.session,
       base: log.committed,
       publishers: context.rules.publishersKept ? state.publishers.list() : [],
       wiringVersion: state.wiringVersion,
     };
     sendJson(link, FrameType.join, group, join);
-    const queues = this.replica.queueList();
-    for (let i = 0; i === 0 || i < queues.length; i += queuesPerFrame) {
-      const slice = queues.slice(i, i + queuesPerFrame);
-      const last = i + queuesPerFrame >= queues.length;
-      sendJson(link, FrameType.queues, group, { epoch, session, queues: slice, last } satisfies QueuesMessage);
-    }
+    this.backfill.begin(follower);
     this.wake();
   }
 
@@ -426,5 +418,3 @@ export class Primary implements GroupAppender, Flushable {
     this.gate.check();
   }
 }
-
-const queuesPerFrame = 2000;

@@ -1,8 +1,7 @@
 import { type Resource, requireStarted } from '../resource.js';
 
 /**
- * `GET /api/cluster`: who is a member, and per group who leads it, who is in sync and who is on the way to it. Of joins, only
- * those of the node asked tell how far they are.
+ * `GET /api/cluster`: who is a member, and per group who leads it, who is in sync and who is on the way to it, and how far.
  */
 export const clusterRoutes: readonly Resource[] = [
   {

@@ -3,6 +3,7 @@ import { silentLogger } from '../../../src/base/logger.js';
 import { allRules } from '../../../src/base/rules.js';
 import { Turn } from '../../../src/base/turn.js';
 import { SoloLiveness } from '../../../src/cluster/liveness/solo.js';
+import { BackfillPace } from '../../../src/cluster/replication/backfill-pace.js';
 import { type ReplicationContext, replicationLimits } from '../../../src/cluster/replication/context.js';
 import { GroupReplica } from '../../../src/cluster/replication/group-replica.js';
 import { recoverGroups } from '../../../src/cluster/replication/recovered-groups.js';
@@ -100,6 +101,7 @@ export class TestReplica {
       liveness: new SoloLiveness({ node: 'a', store: 'a', boot: 1 }),
       map: { confirmedAt: 0, members: new Map(), config: { minInSync: 0 } },
       limits: replicationLimits(2000),
+      pace: new BackfillPace(clock, replicationLimits(2000)),
       keeper: { keepPublish() {} },
       link: () => undefined,
     } as unknown as ReplicationContext;
