@@ -310,7 +310,7 @@ export class TestNode {
   kill(): void {
     this.world.nodes.delete(this.name);
     this.world.loop.kill(this.context);
-    this.world.network.processDied(this.name, this.context, false);
+    this.world.network.processDied(this.name, this.context, false, true);
     for (const group of this.world.groups.values()) if (group.leader === this) group.primary = undefined;
   }
 }

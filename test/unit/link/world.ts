@@ -98,7 +98,7 @@ export class TestNode {
   kill(): void {
     this.world.nodes.delete(this);
     this.world.loop.kill(this.context);
-    this.world.network.processDied(this.name, this.context, false);
+    this.world.network.processDied(this.name, this.context, false, true);
   }
 
   freeze(): void {
