@@ -411,6 +411,7 @@ export class BrokerNode {
         if (node === options.node) this.clients.broken(group);
         else this.attachments?.broken(group, node, boot);
       },
+      rejoined: () => store.mend(),
       systemCommitted: (replica) => this.system.committed(replica),
       systemProgressed: () => this.system.progressed(),
       makesProgress: () => this.makesProgress(),

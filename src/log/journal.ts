@@ -53,7 +53,10 @@ export interface JournalOwner {
 export interface Journal {
   /** Joins the owner; before any append for its group. */
   register(owner: JournalOwner): void;
-  /** The group leaves this node: its meta is no longer kept, and nothing more is appended for it. */
+  /**
+   * The group leaves this node: nothing is appended for it any more, and what the journal has of it counts no more, after a
+   * restart either. Should the group come back, it begins with nothing.
+   */
   unregister(owner: JournalOwner): void;
   /**
    * Queues the sealed batch in bytes [start, end) of `chunk`, at the end of this turn, and pins the chunk until it is
@@ -65,8 +68,8 @@ export interface Journal {
   /** Bytes appended and not on disk yet; publishers are paused above a bound. */
   readonly pendingBytes: number;
   /**
-   * 'ok'; 'full': no space, writes are being retried, publishers must pause; 'failed': an error after which nothing may
-   * be acknowledged before recovery (rule 7). `onState` reports changes.
+   * 'ok'; 'full': no space, or no file can be opened, writes are being retried, publishers must pause; 'failed': an error after
+   * which nothing may be acknowledged before recovery (rule 7). `onState` reports changes.
    */
   readonly state: JournalState;
   /** The state's reason in words; '' for 'ok'. */

@@ -156,6 +156,18 @@ export class GroupState {
     for (const observer of this.observers) observer.dropped(queue);
   }
 
+  /** Drops all queues, in slices, the first at once: for a replica that goes away. */
+  dropAll(): void {
+    let budget = dropSlice;
+    for (const queue of this.queues.values()) {
+      budget -= 1 + Math.min(queue.index.size, dropSlice);
+      this.dropQueue(queue.incarnation);
+      if (budget > 0) continue;
+      this.later(() => this.dropAll());
+      return;
+    }
+  }
+
   // ---- joins (rules 8, 9) ----
 
   /**

@@ -6,6 +6,9 @@
  *
  * The checkpoint (all groups' meta, list of segments) comes first, so that an old segment never holds the last word on a
  * publisher's number or a cut range, and so that recovery does not miss the segment (rule 19).
+ *
+ * When what was lost by damage is there again, damaged segments go the same way, however much of them is needed: the next
+ * recovery is to find a journal without damage.
  */
 import type { Clock, Timer } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
@@ -15,6 +18,7 @@ import type { DiskJournal } from './journal.js';
 import type { Segment } from './segment.js';
 import { SegmentCopy } from './segment-copy.js';
 import type { SegmentSet } from './segment-set.js';
+import { shortageOf } from './shortage.js';
 
 export interface CompactorOptions {
   clock: Clock;
@@ -46,6 +50,8 @@ export class Compactor {
   private stopped = false;
   private rejectWait: ((error: Error) => void) | undefined;
   private hasty = false;
+  /** Called when no damage is left; set while it is being got rid of. */
+  private mended: (() => Promise<void>) | undefined;
 
   constructor(options: CompactorOptions) {
     this.options = options;
@@ -65,6 +71,11 @@ export class Compactor {
     return this.running;
   }
 
+  /** Gets rid of all damaged segments, and calls `mended` when none is on disk any more, nor known to be missing. */
+  mend(mended: () => Promise<void>): void {
+    this.mended = mended;
+  }
+
   /** Resolves when no file is touched any more. To be called before the journal is closed. */
   async stop(): Promise<void> {
     this.stopped = true;
@@ -78,10 +89,20 @@ export class Compactor {
       await this.removeDead();
       const segment = this.choose();
       if (segment !== undefined && (await this.copy(segment))) await this.removeDead();
+      if (this.mended !== undefined) await this.endMending(this.mended);
     } catch (error) {
       if (!this.stopped)
         this.options.logger.warn('compaction will be tried again', { error: (error as Error).message });
     }
+  }
+
+  private async endMending(mended: () => Promise<void>): Promise<void> {
+    const { segments, journal } = this.options;
+    for (const segment of segments.all()) if (segment.damaged) return;
+    // The list of segments no longer has what is missing.
+    await this.unlessStopped(journal.checkpoint(new Set()));
+    await this.unlessStopped(mended());
+    this.mended = undefined;
   }
 
   // ---- dead segments ----
@@ -120,8 +141,12 @@ export class Compactor {
 
   // ---- sparse segments ----
 
-  /** The sealed segment with the smallest needed part, if copying is worth it. */
+  /** The sealed segment with the smallest needed part, if copying is worth it; before that a damaged one. */
   private choose(): Segment | undefined {
+    if (this.mended !== undefined) {
+      const damaged = this.chooseDamaged();
+      if (damaged !== undefined) return damaged;
+    }
     const { segments, garbageBytesMin, clock } = this.options;
     const sparse: { segment: Segment; live: number }[] = [];
     let garbage = 0;
@@ -149,6 +174,16 @@ export class Compactor {
     return best;
   }
 
+  private chooseDamaged(): Segment | undefined {
+    const { segments, clock } = this.options;
+    for (const segment of segments.all()) {
+      if (!segment.damaged || segment.carried || clock.now() < segment.copyNotBefore) continue;
+      this.closeDeadChunks(segment);
+      return segment;
+    }
+    return undefined;
+  }
+
   /** A group that has nothing to write keeps its last chunk open, perhaps for days. */
   private closeDeadChunks(segment: Segment): void {
     for (const chunk of [...segment.chunks])
@@ -164,7 +199,8 @@ export class Compactor {
         segments,
         tag,
         ownerOf: (group) => journal.ownerOf(group),
-        appendCopy: (group, chunk, start, end) => journal.appendCopy(group, chunk, start, end),
+        counts: (group, number, offset) => journal.counts(group, number, offset),
+        appendCopy: (owner, chunk, start, end) => journal.appendCopy(owner, chunk, start, end),
         unlessStopped: (promise) => this.unlessStopped(promise),
         restRatio: this.hasty ? restRatioInHaste : restRatio,
       },
@@ -176,7 +212,10 @@ export class Compactor {
       else segment.copyNotBefore = clock.now() + postponeMs;
       return done;
     } catch (error) {
-      if (!this.stopped) {
+      if (!this.stopped && shortageOf(error) !== '') {
+        segment.copyNotBefore = clock.now() + postponeMs;
+        logger.warn('compaction will be tried again', { segment: segment.name, error: (error as Error).message });
+      } else if (!this.stopped) {
         segment.copyNotBefore = Number.POSITIVE_INFINITY;
         logger.error('a segment cannot be compacted; it stays', {
           segment: segment.name,

@@ -2,13 +2,14 @@
 import { BatchKind, batchHeaderBytes, setBatchChecksum, writeBatchHeader } from '../log/batch.js';
 import { type Chunk, chunkBytes } from '../log/chunk.js';
 import type { ChunkStore } from '../log/chunk-store.js';
+import type { JournalOwner } from '../log/journal.js';
 import type { Lsn } from '../log/lsn.js';
 
 /** Puts a sealed copy batch on its way to the disk. */
-export type AppendCopy = (group: number, chunk: Chunk, start: number, end: number) => Promise<void>;
+export type AppendCopy = (owner: JournalOwner, chunk: Chunk, start: number, end: number) => Promise<void>;
 
 export class CopyTarget {
-  private readonly group: number;
+  private readonly owner: JournalOwner;
   private readonly chunks: ChunkStore;
   private readonly appendCopy: AppendCopy;
   private chunk: Chunk | undefined;
@@ -19,8 +20,8 @@ export class CopyTarget {
   /** Full chunks that nobody refers to yet. */
   private full: Chunk[] = [];
 
-  constructor(group: number, chunks: ChunkStore, appendCopy: AppendCopy) {
-    this.group = group;
+  constructor(owner: JournalOwner, chunks: ChunkStore, appendCopy: AppendCopy) {
+    this.owner = owner;
     this.chunks = chunks;
     this.appendCopy = appendCopy;
   }
@@ -77,7 +78,7 @@ export class CopyTarget {
     if (chunk !== undefined && chunk.used + header + length <= chunk.capacity) return chunk;
     this.seal();
     if (chunk !== undefined) this.full.push(chunk);
-    this.chunk = this.chunks.open(this.group, Math.max(length + batchHeaderBytes, chunkBytes));
+    this.chunk = this.chunks.open(this.owner.group, Math.max(length + batchHeaderBytes, chunkBytes));
     return this.chunk;
   }
 
@@ -88,9 +89,19 @@ export class CopyTarget {
     this.batchStart = -1;
     const view = chunk.view!;
     const end = chunk.used;
-    writeBatchHeader(view, start, end - start, this.group, BatchKind.copy, true, this.count, this.asOf, this.asOf);
+    writeBatchHeader(
+      view,
+      start,
+      end - start,
+      this.owner.group,
+      BatchKind.copy,
+      true,
+      this.count,
+      this.asOf,
+      this.asOf,
+    );
     setBatchChecksum(chunk.bytes!, view, start, end);
     this.count = 0;
-    this.pending.push(this.appendCopy(this.group, chunk, start, end));
+    this.pending.push(this.appendCopy(this.owner, chunk, start, end));
   }
 }

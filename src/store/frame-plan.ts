@@ -22,6 +22,8 @@ export class FramePlan {
   private readonly owners: JournalOwner[] = [];
   private readonly tokens: Lsn[] = [];
   private readonly dones: (() => void)[] = [];
+  /** Groups that have left since. */
+  private readonly left = new Set<number>();
 
   get empty(): boolean {
     return this.parts.length === 0 && this.dones.length === 0 && !this.mark;
@@ -76,13 +78,18 @@ export class FramePlan {
 
   /** Before the write: from now on the segment may hold these records. */
   note(segment: Segment): void {
-    for (const range of this.ranges)
-      noteBatches(segment, range.chunk.bytes!, range.chunk.view!, range.start, range.end);
+    for (const { chunk, start, end } of this.ranges)
+      if (!this.left.has(chunk.group)) noteBatches(segment, chunk.bytes!, chunk.view!, start, end);
   }
 
   /** Are records of the group in it? */
   holds(group: number): boolean {
-    return this.ranges.some((range) => range.chunk.group === group);
+    return !this.left.has(group) && this.ranges.some((range) => range.chunk.group === group);
+  }
+
+  /** Records of the group in it count no more. */
+  forget(group: number): void {
+    this.left.add(group);
   }
 
   /** After the write: the chunks know where their bytes lie. `offset` is that of the first part. */

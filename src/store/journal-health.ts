@@ -1,4 +1,4 @@
-/** The journal's state: 'ok', 'full' (on the disk, or nearly) or 'failed' for good; with the reason in words, and who must know. */
+/** The journal's state: 'ok', 'full' (it must wait, or soon) or 'failed' for good; with the reason in words, and who must know. */
 import type { Logger } from '../base/logger.js';
 import type { JournalState } from '../log/journal.js';
 
@@ -9,7 +9,7 @@ export class JournalHealth {
   reason = '';
   private readonly logger: Logger;
   private readonly listeners: StateListener[] = [];
-  private noSpace = '';
+  private shortage = '';
   private freeBytesLow = -1;
 
   constructor(logger: Logger) {
@@ -20,15 +20,15 @@ export class JournalHealth {
     this.listeners.push(listener);
   }
 
-  /** Writes are refused for lack of space. */
-  get isOutOfSpace(): boolean {
-    return this.noSpace !== '';
+  /** Writes are refused for lack of something: space, or a free file descriptor. */
+  get isShort(): boolean {
+    return this.shortage !== '';
   }
 
-  /** A write found no space (`reason`), or went through again (''). */
-  setNoSpace(reason: string): void {
-    if (this.noSpace === reason) return;
-    this.noSpace = reason;
+  /** What a write lacked, in words (see `shortageOf`); '': it went through again. */
+  setShortage(reason: string): void {
+    if (this.shortage === reason) return;
+    this.shortage = reason;
     this.update();
   }
 
@@ -47,8 +47,7 @@ export class JournalHealth {
 
   private update(): void {
     if (this.state === 'failed') return;
-    if (this.noSpace !== '')
-      this.change('full', `the disk is full (${this.noSpace}): publishing pauses until there is space`);
+    if (this.isShort) this.change('full', this.shortage);
     else if (this.freeBytesLow >= 0) {
       const free = Math.floor(this.freeBytesLow / 1_000_000);
       this.change('full', `only ${free} MB are free on the disk: publishing pauses until there is more`);
@@ -61,7 +60,7 @@ export class JournalHealth {
     this.reason = reason;
     if (state === before) return;
     if (state === 'full') this.logger.warn(reason);
-    if (state === 'ok') this.logger.info('the disk has space again');
+    if (state === 'ok') this.logger.info('the journal can be written again');
     for (const listener of this.listeners) listener(state, reason);
   }
 }

@@ -5,8 +5,8 @@
  *                                   │ while one is under way the next gathers
  *                                   └ the first of a segment also carries all groups' meta data and the list of segments
  *
- * States: a full disk keeps the frame in memory, tries again every second, and goes on by itself; any other error of a write
- * or sync ends it all, because what the disk holds is then unknown (rule 7): nothing is called durable ever after.
+ * States: a full disk, or too many open files, keeps the frame in memory, tries again every second, and goes on by itself; any
+ * other error of a write or sync ends it all, because what the disk holds is then unknown (rule 7): nothing is called durable ever after.
  */
 import type { Clock, Timer } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
@@ -14,14 +14,16 @@ import { Phase, type Turn } from '../base/turn.js';
 import { BatchKind } from '../log/batch.js';
 import type { Chunk } from '../log/chunk.js';
 import type { ChunkStore } from '../log/chunk-store.js';
-import type { GroupMeta, Journal, JournalOwner, JournalState } from '../log/journal.js';
+import type { Journal, JournalOwner, JournalState } from '../log/journal.js';
 import type { Lsn } from '../log/lsn.js';
 import type { StoreTag } from './frame.js';
 import { FramePlan } from './frame-plan.js';
 import { JournalHealth, type StateListener } from './journal-health.js';
-import { encodeJson, Lane, Range } from './lane.js';
+import { encodeJson, Lane, Range, type StoredMeta } from './lane.js';
+import type { Place } from './place.js';
 import type { SegmentSet } from './segment-set.js';
-import { isNoSpace, type JournalEnd, SegmentWriter } from './segment-writer.js';
+import { type JournalEnd, SegmentWriter } from './segment-writer.js';
+import { isOutOfFiles, shortageOf } from './shortage.js';
 import { SpaceWatch } from './space-watch.js';
 import { unwrittenRanges } from './spill.js';
 
@@ -43,7 +45,7 @@ export interface JournalOptions {
 /** What recovery found. */
 export interface JournalStart {
   end: JournalEnd;
-  metas: ReadonlyMap<number, GroupMeta>;
+  metas: ReadonlyMap<number, StoredMeta>;
 }
 
 /** Content of a manifest batch: the segments that must be there, each with the bytes that it has at least. */
@@ -107,17 +109,26 @@ export class DiskJournal implements Journal {
 
   register(owner: JournalOwner): void {
     const lane = this.lane(owner.group);
-    lane.owner = owner;
+    lane.join(owner);
     this.wantMeta(lane);
   }
 
   unregister(owner: JournalOwner): void {
-    if (this.lanes.get(owner.group)?.owner !== owner) return;
-    this.lanes.delete(owner.group);
+    const lane = this.lanes.get(owner.group);
+    if (lane?.owner !== owner) return;
+    for (const range of lane.leave()) {
+      this.chunks.unpin(range.chunk);
+      this.pendingBytes -= range.byteLength;
+      range.done?.();
+    }
+    this.underWay?.forget(owner.group);
+    this.segments.forget(owner.group);
+    this.wantMeta(lane);
   }
 
   append(owner: JournalOwner, chunk: Chunk, start: number, end: number, token: Lsn): void {
     const lane = this.lane(owner.group);
+    if (lane.owner !== owner) return;
     // A copy batch has no place in the log: its token must not take that of a log batch in the same frame.
     if (token > lane.token) lane.token = token;
     const last = lane.ranges[lane.ranges.length - 1];
@@ -129,6 +140,7 @@ export class DiskJournal implements Journal {
 
   saveMeta(owner: JournalOwner, done: () => void): void {
     const lane = this.lane(owner.group);
+    if (lane.owner !== owner) return;
     lane.metaDone.push(done);
     this.wantMeta(lane);
   }
@@ -184,7 +196,7 @@ export class DiskJournal implements Journal {
    * until then. False: the disk takes nothing now.
    */
   spill(chunk: Chunk, done: () => void): boolean {
-    if (this.state === 'failed' || this.health.isOutOfSpace || this.closing !== undefined) return false;
+    if (this.state === 'failed' || this.health.isShort || this.closing !== undefined) return false;
     const gaps = unwrittenRanges(chunk);
     for (const [index, [start, end]] of gaps.entries()) {
       const last = index === gaps.length - 1;
@@ -200,10 +212,16 @@ export class DiskJournal implements Journal {
     return this.lanes.get(group)?.owner;
   }
 
-  /** Queues a copy batch in bytes [start, end) of `chunk`; resolves when it is on disk. */
-  appendCopy(group: number, chunk: Chunk, start: number, end: number): Promise<void> {
+  /** Does what lies there count? Not if its group has left this node since. */
+  counts(group: number, segment: number, offset: number): boolean {
+    return this.lanes.get(group)?.counts(segment, offset) ?? true;
+  }
+
+  /** Queues a copy batch in bytes [start, end) of `chunk`; resolves when it is on disk, or the owner's group has left. */
+  appendCopy(owner: JournalOwner, chunk: Chunk, start: number, end: number): Promise<void> {
+    const lane = this.lane(owner.group);
+    if (lane.owner !== owner) return Promise.resolve();
     return new Promise((resolve) => {
-      const lane = this.lane(group);
       this.addRange(lane, new Range(chunk, start, end, resolve));
       this.pendingBytes += end - start;
       this.queue(lane);
@@ -266,7 +284,7 @@ export class DiskJournal implements Journal {
   flush(): void {
     this.queued = false;
     if (this.writing) return;
-    if (this.state === 'failed' || (this.closing !== undefined && this.health.isOutOfSpace)) {
+    if (this.state === 'failed' || (this.closing !== undefined && this.health.isShort)) {
       this.idle?.();
       return;
     }
@@ -298,6 +316,11 @@ export class DiskJournal implements Journal {
     plan.mark = (this.markWanted || this.closing !== undefined) && plan.empty && this.writer.untold;
     this.markWanted = false;
     if (!plan.empty || checkpoint || dirty.length > 0) plan.head = this.writer.needsRoll(plan.bytes);
+    for (const lane of dirty) {
+      if (!lane.beginsAnew) continue;
+      lane.begins = this.placeOf(plan);
+      lane.beginsAnew = false;
+    }
     // Metas come last: they must not claim more than what the frame and those before it bring to the disk.
     if (plan.head || checkpoint) for (const lane of this.lanes.values()) plan.takeMeta(lane);
     else for (const lane of dirty) if (lane.metaWanted) plan.takeMeta(lane);
@@ -305,6 +328,12 @@ export class DiskJournal implements Journal {
     for (const done of this.checkpointDone) plan.addDone(done);
     this.checkpointDone = [];
     return plan;
+  }
+
+  /** Where the frame will lie. */
+  private placeOf(plan: FramePlan): Place {
+    const { current, nextSegmentNumber } = this.writer;
+    return plan.head || current === undefined ? [nextSegmentNumber, 0] : [current.number, current.size];
   }
 
   private manifest(roll: boolean): Manifest {
@@ -338,7 +367,7 @@ export class DiskJournal implements Journal {
     this.wake();
   }
 
-  /** Writes and syncs the frame; false if it never can be. Space is waited for. */
+  /** Writes and syncs the frame; false if it never can be. Space, or a file descriptor, is waited for. */
   private async writeUntilDone(plan: FramePlan): Promise<boolean> {
     for (let placed = false, rolled = !plan.head; ; ) {
       try {
@@ -349,16 +378,18 @@ export class DiskJournal implements Journal {
           plan.placed(segment, await this.writer.append(plan.parts, plan.bytes, plan.head));
           placed = true;
           this.busySince = this.clock.now();
-          this.health.setNoSpace('');
+          this.health.setShortage('');
         }
         if (plan.sync) await this.writer.sync();
         return true;
       } catch (error) {
-        if (placed || !isNoSpace(error)) {
+        const shortage = placed ? '' : shortageOf(error);
+        if (shortage === '') {
           this.health.fail(error as Error);
           return false;
         }
-        this.health.setNoSpace((error as Error).message);
+        if (isOutOfFiles(error) && (await this.segments.closeUnused(0)) > 0) continue;
+        this.health.setShortage(shortage);
         if (!(await this.waitForRetry())) return false;
         this.busySince = this.clock.now();
       }

@@ -28,7 +28,7 @@ export function noteBatch(segment: Segment, bytes: Uint8Array, view: DataView, s
     }
     const record = bytes[at + 4]!;
     if (record !== RecordKind.enqueue && (bytes[at + 5]! & RecordFlag.durable) !== 0)
-      segment.cancelBytes += noteOther(presence, record, bytes, view, at, length);
+      presence.cancelBytes += noteOther(presence, record, bytes, view, at, length);
     at += length;
   }
 }

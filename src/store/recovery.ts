@@ -8,12 +8,12 @@
 import type { Logger } from '../base/logger.js';
 import { BatchKind } from '../log/batch.js';
 import type { ChunkStore } from '../log/chunk-store.js';
-import type { GroupMeta, RecoveryReport, RecoveryVisitor } from '../log/journal.js';
+import type { RecoveryReport, RecoveryVisitor } from '../log/journal.js';
 import { readFully } from './chunk-reader.js';
 import type { DiskFile } from './disk.js';
 import { FrameFlag, type StoreTag } from './frame.js';
 import type { JournalStart, Manifest } from './journal.js';
-import { decodeJson } from './lane.js';
+import { decodeJson, type StoredMeta } from './lane.js';
 import { quarantine } from './quarantine.js';
 import { Segment, segmentName, segmentNumber } from './segment.js';
 import { type ScanEnd, type ScanVisitor, scanSegment } from './segment-scan.js';
@@ -36,7 +36,7 @@ export class Recovery {
   private readonly chunks: ChunkStore;
   private readonly tag: StoreTag;
   private readonly logger: Logger;
-  private readonly metas = new Map<number, GroupMeta>();
+  private readonly metas = new Map<number, StoredMeta>();
   private manifest: Manifest['segments'] | undefined;
   private readonly report: RecoveryReport = { segments: 0, batches: 0, bytes: 0, tornBytes: 0, damaged: [] };
 
@@ -59,7 +59,7 @@ export class Recovery {
     this.findMissing();
     visitor.done();
     const last = this.segments.get(lastSegmentNumber);
-    const goOn = last !== undefined && last.size < segmentBytes && !this.isDamaged(last);
+    const goOn = last !== undefined && last.size < segmentBytes && !last.damaged;
     for (const segment of this.segments.all()) segment.sealed = segment !== last || !goOn;
     const end = { segment: goOn ? last : undefined, lastSegmentNumber, lastFrameNumber };
     this.report.segments = this.segments.size;
@@ -123,7 +123,7 @@ export class Recovery {
 
   private async findMetas(): Promise<void> {
     for (const segment of [...this.segments.all()].reverse()) {
-      const found = new Map<number, GroupMeta>();
+      const found = new Map<number, StoredMeta>();
       let manifest: Manifest['segments'] | undefined;
       let headLength = 0;
       let headDamaged = false;
@@ -135,7 +135,7 @@ export class Recovery {
           const kind = bytes[start + 14]!;
           if (kind < BatchKind.meta) return;
           const value = decodeJson(bytes, start, start + length);
-          if (kind === BatchKind.meta) found.set(bytes[start + 12]! + bytes[start + 13]! * 256, value as GroupMeta);
+          if (kind === BatchKind.meta) found.set(bytes[start + 12]! + bytes[start + 13]! * 256, value as StoredMeta);
           else manifest = (value as Manifest).segments;
         },
         damage: (frameStart) => {
@@ -163,6 +163,7 @@ export class Recovery {
     if (end < expected) damaged.push({ offset: end, bytes: expected - end });
     this.report.bytes += segment.size;
     if (damaged.length === 0) return;
+    segment.damaged = true;
     const quarantinedAs = await quarantine(this.segments.disk, segment);
     for (const { offset, bytes } of damaged)
       this.report.damaged.push({ segment: segment.name, offset, bytes, quarantinedAs });
@@ -180,10 +181,6 @@ export class Recovery {
       this.report.damaged.push({ segment, offset: 0, bytes: 0, quarantinedAs: '' });
       this.logger.error('a segment of the journal is missing: acknowledged messages may be missing', { segment });
     }
-  }
-
-  private isDamaged(segment: Segment): boolean {
-    return this.report.damaged.some((damage) => damage.segment === segment.name);
   }
 
   private scan(segment: Segment, visitor: ScanVisitor): Promise<ScanEnd> {

@@ -4,7 +4,8 @@
  *   live messages and open queues, chunk by chunk:   copy → durable → the owner refers to the copy
  *   records that cancel others (rule 19), if what they cancel may lie in another segment:   copy → durable
  *
- * Then nothing in the segment matters any more. Whatever fails or stops in between leaves both places valid: a copy has its
+ * Then nothing in the segment matters any more. What is of a group that has left this node since counts no more, and stays behind.
+ * Whatever fails or stops in between leaves both places valid: a copy has its
  * record's lsn, and cancelling records are kept as long as any copy is.
  */
 import type { Clock } from '../base/clock.js';
@@ -26,6 +27,8 @@ export interface CopyOptions {
   segments: SegmentSet;
   tag: StoreTag;
   ownerOf(group: number): JournalOwner | undefined;
+  /** Does what lies at that place of a segment count? */
+  counts(group: number, segment: number, offset: number): boolean;
   appendCopy: AppendCopy;
   /** Waits as well as `promise` does, but rejects when the journal is being closed. */
   unlessStopped<T>(promise: Promise<T>): Promise<T>;
@@ -52,6 +55,8 @@ class Moves {
 export class SegmentCopy {
   private readonly options: CopyOptions;
   private readonly segment: Segment;
+  /** As they were at the beginning: a group may leave, and another stay of it begin. */
+  private readonly owners = new Map<number, JournalOwner>();
   private readonly targets = new Map<number, CopyTarget>();
   /** Bytes of records that were copied. */
   copiedBytes = 0;
@@ -67,6 +72,7 @@ export class SegmentCopy {
     for (const group of segment.groups.keys()) {
       const owner = this.options.ownerOf(group);
       if (owner === undefined || owner.mayCopy?.() === false) return false;
+      this.owners.set(group, owner);
     }
     try {
       for (const chunk of [...segment.chunks]) if (!(await this.emptyChunk(chunk))) return false;
@@ -84,6 +90,11 @@ export class SegmentCopy {
     const { chunks, ownerOf, unlessStopped } = this.options;
     const segment = this.segment;
     if (!segment.chunks.has(chunk)) return true;
+    if (!this.counts(chunk)) {
+      // Nobody will read it again: it is about to be let go.
+      segment.chunks.delete(chunk);
+      return true;
+    }
     const owner = ownerOf(chunk.group);
     if (chunk.pins > 0) owner?.closeChunk(chunk);
     if (!segment.chunks.has(chunk)) return true;
@@ -91,28 +102,35 @@ export class SegmentCopy {
     await unlessStopped(this.loadAndPin(chunk));
     try {
       if (owner === undefined) return this.unspill(chunk);
-      await this.copyChunk(chunk, owner);
-      return true;
+      return await this.copyChunk(chunk, owner);
     } finally {
       chunks.unpin(chunk);
     }
   }
 
-  private async copyChunk(chunk: Chunk, owner: JournalOwner): Promise<void> {
+  /** A chunk lies in one stay of its group. */
+  private counts(chunk: Chunk): boolean {
+    const { pieces } = chunk;
+    return pieces.count === 0 || this.options.counts(chunk.group, pieces.segment(0), pieces.fileOffset(0));
+  }
+
+  private async copyChunk(chunk: Chunk, owner: JournalOwner): Promise<boolean> {
     const { clock, unlessStopped } = this.options;
     const { segment } = this;
     const began = clock.now();
-    const target = this.target(chunk.group);
+    const target = this.target(owner);
     const moves = this.copyLive(chunk, owner, target);
     for (const record of moves.from) this.copiedBytes += chunk.view!.getUint32(record, true);
     await this.rest(clock.now() - began);
     await unlessStopped(target.flush());
+    if (this.options.ownerOf(chunk.group) !== owner) return false;
     for (let i = 0; i < moves.from.length; i++) owner.moved(chunk, moves.from[i]!, moves.to[i]!, moves.toOffset[i]!);
     target.settle();
     if (chunk.live > 0 && chunk.pieces.bytesIn(segment.number) === chunk.pieces.totalBytes)
       throw new Error(`chunk ${chunk.id} of ${segment.name} has ${chunk.live} entries that were not found in it`);
     segment.chunks.delete(chunk);
     chunk.pieces.compactedBytes += chunk.pieces.dropSegment(segment.number);
+    return true;
   }
 
   /**
@@ -179,15 +197,16 @@ export class SegmentCopy {
     const segment = this.segment;
     const filters = new Map<number, CancelFilter>();
     for (const group of segment.groups.keys()) {
+      const owner = this.owners.get(group)!;
       const { holds, opens } = segments.presenceElsewhere(group, segment);
-      filters.set(group, new CancelFilter(holds, opens, this.options.ownerOf(group)?.meta().voids ?? []));
-      this.target(group).begin(0);
+      filters.set(group, new CancelFilter(holds, opens, owner.meta().voids));
+      this.target(owner).begin(0);
     }
     const file = await segments.acquire(segment);
     try {
       await scanSegment(file, segment.number, tag, segment.size, {
         pause: () => this.rest(blockWorkMs),
-        batch: (bytes, view, start, length) => this.carryBatch(filters, bytes, view, start, length),
+        batch: (bytes, view, start, length, offset) => this.carryBatch(filters, bytes, view, start, length, offset),
         // Told by recovery. What cannot be read cancels nothing: its messages came back then, and are live now.
         damage: () => undefined,
       });
@@ -203,25 +222,28 @@ export class SegmentCopy {
     view: DataView,
     start: number,
     length: number,
+    fileOffset: number,
   ): void {
     const kind = bytes[start + 14]!;
-    const filter = filters.get(view.getUint16(start + 12, true));
+    const group = view.getUint16(start + 12, true);
+    const filter = filters.get(group);
     if (kind > BatchKind.copy || filter === undefined) return;
+    if (!this.options.counts(group, this.segment.number, fileOffset)) return;
     for (let at = start + batchHeaderBytes; at < start + length; ) {
       const recordLength = view.getUint32(at, true);
       if (filter.isNeeded(bytes, view, at, kind === BatchKind.log)) {
-        this.target(view.getUint16(start + 12, true)).add(bytes, at, recordLength);
+        this.target(this.owners.get(group)!).add(bytes, at, recordLength);
         this.copiedBytes += recordLength;
       }
       at += recordLength;
     }
   }
 
-  private target(group: number): CopyTarget {
-    let target = this.targets.get(group);
+  private target(owner: JournalOwner): CopyTarget {
+    let target = this.targets.get(owner.group);
     if (target === undefined) {
-      target = new CopyTarget(group, this.options.chunks, this.options.appendCopy);
-      this.targets.set(group, target);
+      target = new CopyTarget(owner, this.options.chunks, this.options.appendCopy);
+      this.targets.set(owner.group, target);
     }
     return target;
   }

@@ -3,6 +3,7 @@ import type { Lsn } from '../log/lsn.js';
 import type { Disk, DiskFile } from './disk.js';
 import { LsnSpans } from './lsn-spans.js';
 import type { Segment } from './segment.js';
+import { isOutOfFiles } from './shortage.js';
 
 const handlesMax = 64;
 
@@ -52,6 +53,11 @@ export class SegmentSet {
     return false;
   }
 
+  /** What lies in the segments of the group counts no more. */
+  forget(group: number): void {
+    for (const segment of this.byNumber.values()) segment.groups.delete(group);
+  }
+
   /** What of the group lies in segments other than `except`. */
   presenceElsewhere(group: number, except: Segment): { holds: LsnSpans; opens: Set<Lsn> } {
     const elsewhere = { holds: new LsnSpans(Number.POSITIVE_INFINITY), opens: new Set<Lsn>() };
@@ -69,7 +75,7 @@ export class SegmentSet {
     segment.users++;
     try {
       if (segment.file === undefined) {
-        const file = await this.disk.open(segment.name, { create: false });
+        const file = await this.openFile(segment);
         // Another reader may have been faster.
         if (segment.file === undefined) segment.file = file;
         else await file.close();
@@ -88,13 +94,14 @@ export class SegmentSet {
     segment.users--;
   }
 
-  /** Deletes the segment's file, durably. Nobody may be reading it. */
+  /** Deletes the segment's file, durably. Nobody may be reading it. May be repeated after an error. */
   async unlink(segment: Segment): Promise<void> {
     const file = segment.file;
     segment.file = undefined;
     this.open.delete(segment);
     if (file !== undefined) await file.close();
-    await this.disk.unlink(segment.name);
+    if (!segment.unlinked) await this.disk.unlink(segment.name);
+    segment.unlinked = true;
     await this.disk.syncFolder();
     this.byNumber.delete(segment.number);
   }
@@ -103,14 +110,28 @@ export class SegmentSet {
     await this.closeUnused(0);
   }
 
-  private async closeUnused(keep: number): Promise<void> {
+  /** Closes reading handles that are not in use, the oldest first, until `keep` are left. Returns how many it closed. */
+  async closeUnused(keep: number): Promise<number> {
+    let closed = 0;
     for (const segment of this.open) {
-      if (this.open.size <= keep) return;
+      if (this.open.size <= keep) break;
       if (segment.users > 0 || segment.file === undefined) continue;
       const file = segment.file;
       segment.file = undefined;
       this.open.delete(segment);
       await file.close();
+      closed++;
+    }
+    return closed;
+  }
+
+  /** Without a free file descriptor, one of those handles is given up for it. */
+  private async openFile(segment: Segment): Promise<DiskFile> {
+    try {
+      return await this.disk.open(segment.name, { create: false });
+    } catch (error) {
+      if (!isOutOfFiles(error) || (await this.closeUnused(0)) === 0) throw error;
+      return this.disk.open(segment.name, { create: false });
     }
   }
 }

@@ -8,6 +8,7 @@ import type { DiskFile } from './disk.js';
 import { FrameFlag, FrameHeader, frameHeaderBytes, type StoreTag } from './frame.js';
 import { Segment, segmentName } from './segment.js';
 import type { SegmentSet } from './segment-set.js';
+import { isNoSpace } from './shortage.js';
 
 /** Where recovery found the end of the journal. */
 export interface JournalEnd {
@@ -165,8 +166,4 @@ export class SegmentWriter {
     if (this.current !== undefined && this.fileBytes > this.current.size) await file?.truncate(this.current.size);
     await file?.close();
   }
-}
-
-export function isNoSpace(error: unknown): boolean {
-  return (error as { code?: string }).code === 'ENOSPC';
 }

@@ -29,6 +29,8 @@ export class GroupPresence {
   /** Incarnations of queues whose `open` / `drop` record lies here. */
   readonly opens: Set<Lsn> = new Set();
   readonly drops: Set<Lsn> = new Set();
+  /** Bytes of its dequeue and drop records. */
+  cancelBytes = 0;
 }
 
 export class Segment {
@@ -39,12 +41,14 @@ export class Segment {
   /** Chunks that have pieces in it. */
   readonly chunks: Set<Chunk> = new Set();
   readonly groups: Map<number, GroupPresence> = new Map();
-  /** Bytes of its dequeue and drop records. */
-  cancelBytes = 0;
   /** Nothing will be appended to it. */
   sealed = false;
   /** All that was needed of its cancelling records was written again elsewhere, durably. */
   carried = false;
+  /** Recovery found damage in it. */
+  damaged = false;
+  /** Its file was removed; that is not synced yet. */
+  unlinked = false;
   /** Clock time before which compaction does not try again; infinite: its bytes cannot be read. */
   copyNotBefore = 0;
   /** Reading handle, kept by SegmentSet. */
@@ -64,6 +68,13 @@ export class Segment {
       this.groups.set(group, presence);
     }
     return presence;
+  }
+
+  /** Bytes of dequeue and drop records. */
+  get cancelBytes(): number {
+    let bytes = 0;
+    for (const presence of this.groups.values()) bytes += presence.cancelBytes;
+    return bytes;
   }
 
   /** Does a record here cancel one that may lie in `other`? */

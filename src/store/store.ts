@@ -85,6 +85,19 @@ export class Store {
     return report;
   }
 
+  /**
+   * All that damage may have taken from this store is there again: everything it holds has come from its groups' primaries since
+   * it was opened, and is on disk. Gets rid of what is damaged, and then of the mark (rule 12).
+   */
+  mend(): void {
+    const { identity, options } = this;
+    if (!identity.damaged) return;
+    this.compactor.mend(async () => {
+      await identity.setDamaged(false);
+      options.logger.info('the damage of the journal is made good: this node may be elected again after a restart');
+    });
+  }
+
   get journal(): DiskJournal {
     if (this.started === undefined) throw new Error('the journal is used before recovery');
     return this.started.journal;

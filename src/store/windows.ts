@@ -5,34 +5,28 @@
 import { BatchFlag, BatchKind, batchHeaderBytes } from '../log/batch.js';
 import { type Chunk, chunkBytes } from '../log/chunk.js';
 import type { ChunkStore } from '../log/chunk-store.js';
-import type { GroupMeta, RecoveryVisitor } from '../log/journal.js';
+import type { RecoveryVisitor } from '../log/journal.js';
 import type { Lsn } from '../log/lsn.js';
 import { RecordFlag } from '../log/record.js';
+import { noMeta, type StoredMeta } from './lane.js';
+import { isBefore } from './place.js';
 import { noteBatch } from './presence.js';
 import type { Segment } from './segment.js';
 import { isVoid } from './void-ranges.js';
 
-const noMeta: GroupMeta = {
-  record: '',
-  epoch: 0,
-  joining: false,
-  voids: [],
-  publishers: [],
-  wiringVersion: 0,
-  applied: 0,
-};
-
 export class Windows {
   private readonly chunks: ChunkStore;
   private readonly visitor: RecoveryVisitor;
+  private readonly metas: ReadonlyMap<number, StoredMeta>;
   private readonly voids = new Map<number, readonly [Lsn, Lsn][]>();
   private readonly open = new Map<number, Chunk>();
   private segment: Segment | undefined;
 
-  constructor(chunks: ChunkStore, visitor: RecoveryVisitor, metas: ReadonlyMap<number, GroupMeta>) {
+  constructor(chunks: ChunkStore, visitor: RecoveryVisitor, metas: ReadonlyMap<number, StoredMeta>) {
     this.chunks = chunks;
     this.visitor = visitor;
-    for (const [group, meta] of metas) this.group(group, meta);
+    this.metas = metas;
+    for (const [group, meta] of metas) if (meta.left !== true) this.group(group, meta);
   }
 
   begin(segment: Segment): void {
@@ -45,7 +39,9 @@ export class Windows {
     if (kind > BatchKind.copy || (bytes[start + 15]! & BatchFlag.durable) === 0) return;
     const segment = this.segment!;
     const group = view.getUint16(start + 12, true);
-    if (!this.voids.has(group)) this.group(group, noMeta);
+    const meta: StoredMeta = this.metas.get(group) ?? noMeta;
+    if (meta.begins !== undefined && isBefore(segment.number, fileOffset, meta.begins)) return;
+    if (!this.voids.has(group)) this.group(group, meta);
     noteBatch(segment, bytes, view, start);
     const chunk = this.room(group, length);
     const at = chunk.used;
@@ -62,7 +58,7 @@ export class Windows {
     this.open.clear();
   }
 
-  private group(group: number, meta: GroupMeta): void {
+  private group(group: number, meta: StoredMeta): void {
     this.voids.set(group, meta.voids);
     this.visitor.meta(group, meta);
   }

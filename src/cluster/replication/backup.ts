@@ -288,6 +288,7 @@ export class Backup implements Flushable {
     this.ackedDurable = durable;
     this.ackedApplied = log.committed;
     const flags = this.joined ? AckFlag.joined : 0;
+    if (this.joined) this.replica.rejoined = true;
     sendAck(this.link, group, this.epoch, this.session, flags, context.self.boot, durable, log.committed);
   }
 }

@@ -90,6 +90,8 @@ export interface ReplicationContext {
   queueUnused(incarnation: number): void;
   /** A node's attachment to a group that this node leads broke the protocol: its tie is cut. */
   attachmentBroken(group: number, node: string, boot: number, reason: string): void;
+  /** All that this node holds has come from its groups' primaries since it was started, and is on disk: called once. */
+  rejoined(): void;
   /** The system group has applied more; its primary may answer more. */
   systemCommitted(replica: GroupReplica): void;
   systemProgressed(): void;

@@ -54,6 +54,8 @@ export class GroupReplica implements JournalOwner {
   joining = false;
   /** Our log's end may differ from the cluster's in a way that batches do not show: we were deposed, or restarted. */
   mustJoin: boolean;
+  /** Everything that we hold has come from primaries since this process began, and is on disk. */
+  rejoined = false;
   primary: Primary | undefined;
   backup: Backup | undefined;
   private voids: [Lsn, Lsn][] = [];
@@ -234,12 +236,9 @@ export class GroupReplica implements JournalOwner {
     this.logger.info('no replica of this group any more', { replicas: this.record!.value.replicas });
     this.backup?.close();
     this.backup = undefined;
-    // On disk too: should the group come back, what was consumed meanwhile must not, by a later restart.
-    // Just before the commit point: as of that, what comes back is what we have now.
-    for (const [incarnation] of this.queueList()) this.dropCopy(incarnation, this.log.committed - 1);
-    this.joining = true;
-    if (this.journaled) this.saveMeta(() => {});
+    this.state.dropAll();
     this.close();
+    // Should the group come back, it begins with nothing: what was consumed meanwhile must not return, by a later restart.
     if (this.journaled) this.context.journal.unregister(this);
     this.listener.retired(this);
   }
@@ -363,8 +362,8 @@ export class GroupReplica implements JournalOwner {
     this.copy([encodeOpen(incarnation, this.state.wiringVersion, options)], this.log.committed);
   }
 
-  dropCopy(incarnation: number, asOf: Lsn = this.log.committed): void {
-    this.copy([encodeDrop(incarnation, this.state.wiringVersion)], asOf);
+  dropCopy(incarnation: number): void {
+    this.copy([encodeDrop(incarnation, this.state.wiringVersion)], this.log.committed);
   }
 
   /** Drops messages that the primary does not have. Positions descend. */

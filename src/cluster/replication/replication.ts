@@ -34,6 +34,7 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
   /** Boots known to be dead. */
   private readonly dead: Set<number> = new Set();
   private timer: Timer | undefined;
+  private hasRejoined = false;
 
   constructor(context: ReplicationContext, ordinal: number, recovered: Map<number, RecoveredGroup>) {
     this.context = context;
@@ -249,7 +250,16 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
     }
     this.considerElections();
     this.giveAwayOne();
+    this.noteRejoined();
     if (this.context.map.confirmedAt + mapRefreshMs < now) this.context.map.refreshSoon();
+  }
+
+  /** What damage may have taken from our disk is there again only when every group has been joined (rule 12). */
+  private noteRejoined(): void {
+    if (this.hasRejoined || this.recovered.size > 0) return;
+    for (const replica of this.replicas.values()) if (replica.journaled && !replica.rejoined) return;
+    this.hasRejoined = true;
+    this.context.rejoined();
   }
 
   /** Spreads the leading of empty groups over the nodes, one at a time. */

@@ -119,6 +119,27 @@ describe('a joiner', () => {
     await joiner.close();
   });
 
+  it('that had the group before has nothing of its tail, and of the very commit point, after a restart either', async () => {
+    const log = new TestLog(1, 0);
+    const before = await TestReplica.start();
+    before.commit(log.open(), log.enqueue('last committed'));
+    before.receive(log.enqueue('commits later'), log.enqueue('so does this'));
+    const consumed = [first + 1, first + 2, first + 3];
+    before.retire();
+    let joiner = before.again();
+    for (const position of consumed) log.dequeue(position);
+    const enqueue = log.enqueue('b');
+    const base = log.log.end;
+    joiner.replica.beginJoin(base, epochStart(1), [], queue);
+    joiner.replica.openCopy(queue, { durable: true });
+    const copy = copyOf(enqueue, base);
+    joiner.replica.insertCopies(copy, 0, copy.length);
+    joiner.replica.endJoin(() => {});
+    joiner = await joiner.restart();
+    assert.deepEqual(joiner.positions, [base]);
+    await joiner.close();
+  });
+
   it('drops for good what compaction has copied at the same commit point', async () => {
     const log = new TestLog(1, 0);
     let joiner = await TestReplica.start();

@@ -304,6 +304,102 @@ describe('a full disk', () => {
   });
 });
 
+describe('too many open files', () => {
+  it('pause at whatever opening it happens, and go on by themselves', async () => {
+    for (const code of ['EMFILE', 'ENFILE'])
+      for (const what of ['open', 'syncFolder']) {
+        const disk = new FaultyDisk();
+        const harness = await Harness.open(disk, { segmentBytes: 4096 });
+        const states: string[] = [];
+        harness.store.journal.onState((state) => states.push(state));
+        const group = harness.group(1);
+        group.enqueue(200);
+        await harness.settled();
+        disk.before = (operation, name) => {
+          if (operation === what) throw new DiskFault(code, `${operation} ${name}`);
+        };
+        for (let i = 0; i < 40; i++) {
+          group.enqueue(200);
+          await turns(12);
+        }
+        assert.equal(harness.store.journal.state, 'full');
+        assert.match(harness.store.journal.reason, /no more files can be opened .*limit of open files/);
+        const acknowledged = group.durableTo;
+        assert.ok(acknowledged < group.next - 1);
+        harness.clock.advance(5000);
+        await turns(20);
+        assert.equal(group.durableTo, acknowledged);
+        disk.before = () => undefined;
+        harness.clock.advance(1000);
+        await harness.settled();
+        assert.deepEqual(states, ['full', 'ok']);
+        assert.equal(harness.store.journal.reason, '');
+        const all = upTo(group.next - 1);
+        await checkAll(harness, all);
+        await checkAll(await Harness.open(disk.kill(), { segmentBytes: 4096 }), all);
+      }
+  });
+
+  it('are made fewer first: files that nobody reads just now are closed', async () => {
+    const disk = new FaultyDisk();
+    const harness = await Harness.open(disk, { segmentBytes: 4096 });
+    const group = harness.group(1);
+    for (let i = 0; i < 40; i++) {
+      group.enqueue(300);
+      await harness.settled();
+    }
+    // Recovery has opened every segment, and has not closed them yet.
+    const killed = disk.kill();
+    const again = await Harness.open(killed, { segmentBytes: 4096 });
+    const states: string[] = [];
+    again.store.journal.onState((state) => states.push(state));
+    let closed = 0;
+    let refused = 0;
+    killed.before = (operation) => {
+      if (operation === 'close') closed++;
+      if (operation === 'open' && closed === 0) {
+        refused++;
+        throw new DiskFault('EMFILE', 'too many open files');
+      }
+    };
+    for (let i = 0; i < 40; i++) again.group(1).enqueue(300);
+    await again.settled();
+    assert.ok(refused > 0 && closed > 0);
+    assert.deepEqual(states, []);
+  });
+
+  it('do not keep a segment from being compacted for ever', async () => {
+    for (const what of ['open', 'syncFolder']) {
+      const disk = new FaultyDisk();
+      const harness = await Harness.open(disk, { segmentBytes: 16 * 1024 });
+      const group = harness.group(1);
+      const positions: number[] = [];
+      // Dequeues of what lies in other segments have to be copied as well.
+      for (let i = 0; i < 240; i++) {
+        if (i < 200) positions.push(group.enqueue(1000));
+        if (i >= 40 && i % 20 !== 0) group.dequeue([positions[i - 40]!]);
+        if (i % 10 === 9) await harness.settled();
+      }
+      let refused = 0;
+      const existing = new Set(disk.fileNames());
+      disk.before = (operation, name) => {
+        if (operation !== what || (what === 'open' && !existing.has(name))) return;
+        refused++;
+        throw new DiskFault('EMFILE', `${operation} ${name}`);
+      };
+      const compaction = harness.compact(10);
+      await turns(300);
+      assert.ok(refused > 0, what);
+      disk.before = () => undefined;
+      await compaction;
+      harness.clock.advance(5000);
+      await harness.compact(30);
+      assert.ok(harness.store.diskBytes < 70_000, `${what}: ${harness.store.diskBytes} bytes left`);
+      assert.equal((await Harness.open(disk.kill())).group(1).index.size, 10, what);
+    }
+  });
+});
+
 describe('an error of the disk', () => {
   it('ends all acknowledgement, at whatever write, sync or opening it happens', async () => {
     for (let fault = 0; fault < 40; fault++) {

@@ -106,6 +106,11 @@ export class TestGroup implements JournalOwner {
     this.store!.chunks.unpin(chunk);
   }
 
+  /** Lets go of the chunk that is being filled. */
+  closeOpenChunk(): void {
+    if (this.chunk !== undefined) this.closeChunk(this.chunk);
+  }
+
   /** Enqueues a message whose body has `bodyBytes` bytes made from its position; returns the position. */
   enqueue(bodyBytes: number, durable = true): Lsn {
     const lsn = this.next;
