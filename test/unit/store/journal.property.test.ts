@@ -17,6 +17,7 @@ type Step =
   | { kind: 'compact' }
   | { kind: 'turns'; count: number }
   | { kind: 'meta'; group: number }
+  | { kind: 'leave'; group: number }
   | { kind: 'crash'; seed: number; keep: number };
 
 const group = fc.constantFrom(...groups);
@@ -42,6 +43,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('compact' as const) }) },
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('turns' as const), count: fc.integer({ min: 1, max: 8 }) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('meta' as const), group }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('leave' as const), group }) },
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant('crash' as const), seed: fc.nat(), keep: fc.integer({ min: 0, max: 4 }) }),
@@ -52,16 +54,26 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 class Reference {
   /** Durable messages sent, with the lsn of a dequeue once it was sent: 0 = none. */
   readonly sent = new Map<number, number>();
+  /** The group left, and came back with this number: what it had may be there only if nothing newer is. */
+  private leftAt = 0;
+
+  left(next: number): void {
+    this.leftAt = next;
+  }
 
   /** Compares with what a crash left; `acknowledged` = every lsn up to it was. Then takes that over as the truth. */
   compare(found: ReadonlySet<number>, acknowledged: number): void {
     for (const [position, dequeue] of this.sent) {
-      const mustBe = position <= acknowledged && dequeue === 0;
+      const mustBe = position <= acknowledged && dequeue === 0 && position >= this.leftAt;
       const mustNotBe = dequeue > 0 && dequeue <= acknowledged;
       if (mustBe) assert.ok(found.has(position), `message ${position} is lost`);
       if (mustNotBe) assert.ok(!found.has(position), `message ${position} is back`);
     }
     for (const position of found) assert.ok(this.sent.has(position), `message ${position} was never sent`);
+    const isBack = acknowledged >= this.leftAt || [...found].some((position) => position >= this.leftAt);
+    if (isBack)
+      for (const position of found) assert.ok(position >= this.leftAt, `message ${position} is of an earlier stay`);
+    this.leftAt = 0;
     this.sent.clear();
     for (const position of found) this.sent.set(position, 0);
   }
@@ -98,6 +110,14 @@ class World {
       case 'meta':
         this.harness.store.journal.saveMeta(this.harness.group(step.group), () => undefined);
         return;
+      case 'leave': {
+        const { groups: all } = this.harness.visitor;
+        const leaving = this.harness.group(step.group);
+        leaving.leave();
+        all.set(step.group, leaving.comeBack());
+        this.references.get(step.group)!.left(leaving.next);
+        return;
+      }
       case 'crash': {
         const random = seeded(step.seed);
         return this.crash(() => random.int(4) < step.keep);

@@ -17,21 +17,6 @@ async function fill(harness: Harness, group: TestGroup, count: number): Promise<
   return positions;
 }
 
-/** The group leaves: nobody refers to what it had. */
-function leave(harness: Harness, group: TestGroup): void {
-  for (const position of [...group.index.keys()]) group.forget(position);
-  group.closeOpenChunk();
-  harness.store.journal.unregister(group);
-}
-
-/** Another stay of it, with nothing of the one before; its numbers go on. */
-function comeBack(harness: Harness, group: TestGroup): TestGroup {
-  const again = new TestGroup(group.group);
-  again.next = group.next;
-  again.join(harness.store);
-  return again;
-}
-
 function sorted(positions: Iterable<number>): number[] {
   return [...positions].sort((a, b) => a - b);
 }
@@ -42,7 +27,7 @@ describe('a group that leaves', () => {
     const harness = await Harness.open(disk, options);
     await fill(harness, harness.group(1), 10);
     const kept = await fill(harness, harness.group(2), 10);
-    leave(harness, harness.group(1));
+    harness.group(1).leave();
     await turns(10);
     const soon = await Harness.open(disk.copy(), options);
     assert.equal(soon.visitor.groups.has(1), false);
@@ -62,8 +47,8 @@ describe('a group that leaves', () => {
     // These would be dequeued, would their dequeues count.
     first.dequeue([first.next + 5, first.next + 6]);
     await harness.settled();
-    leave(harness, first);
-    const second = comeBack(harness, first);
+    first.leave();
+    const second = first.comeBack();
     const positions = await fill(harness, second, 10);
     assert.ok(positions[0]! > old[49]!);
     await fill(harness, harness.group(2), 100);
@@ -91,7 +76,7 @@ describe('a group that leaves', () => {
       staying.dequeue(theirs.slice(1));
       await harness.settled();
     }
-    leave(harness, leaving);
+    leaving.leave();
     await harness.settled();
     await harness.compact(40);
     assert.ok(harness.store.diskBytes < 3 * options.segmentBytes, `${harness.store.diskBytes} bytes left`);
@@ -104,7 +89,7 @@ describe('a group that leaves', () => {
     const disk = new FaultyDisk();
     const harness = await Harness.open(disk, options);
     await fill(harness, harness.group(1), 400);
-    leave(harness, harness.group(1));
+    harness.group(1).leave();
     const kept = await fill(harness, harness.group(2), 3);
     const again = await Harness.open(disk.kill(), options);
     await again.compact(20);
@@ -126,8 +111,8 @@ describe('a group that leaves', () => {
       await until(() => writes > 0);
       // One frame is on its way, and this waits for the next.
       first.enqueue(100);
-      leave(harness, first);
-      const second = stay ? comeBack(harness, first) : undefined;
+      first.leave();
+      const second = stay ? first.comeBack() : undefined;
       const position = second?.enqueue(100);
       await harness.settled();
       await turns(10);
@@ -147,8 +132,8 @@ describe('a group that leaves', () => {
       await harness.settled();
       const compaction = harness.compact(8);
       await turns(moment);
-      leave(harness, first);
-      const second = comeBack(harness, first);
+      first.leave();
+      const second = first.comeBack();
       const kept = await fill(harness, second, 5);
       await compaction;
       harness.clock.advance(5000);
@@ -167,7 +152,7 @@ describe('a group that leaves', () => {
       disk.before = (operation) => {
         if (operation === 'sync') throw new DiskFault('EIO', 'power is gone');
       };
-      leave(harness, harness.group(1));
+      harness.group(1).leave();
       await until(() => harness.store.journal.state === 'failed');
       const again = await Harness.open(
         disk.crash(() => survives),

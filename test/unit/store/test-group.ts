@@ -106,9 +106,21 @@ export class TestGroup implements JournalOwner {
     this.store!.chunks.unpin(chunk);
   }
 
-  /** Lets go of the chunk that is being filled. */
-  closeOpenChunk(): void {
+  /** The group leaves this node, and lets go of all that it had. */
+  leave(): void {
+    for (const position of [...this.index.keys()]) this.forget(position);
+    for (const { chunk } of this.waiting.splice(0)) this.store!.chunks.unpin(chunk);
     if (this.chunk !== undefined) this.closeChunk(this.chunk);
+    this.store!.journal.unregister(this);
+  }
+
+  /** Another stay of it on this node, with nothing of this one; its numbers go on. */
+  comeBack(): TestGroup {
+    const again = new TestGroup(this.group);
+    again.next = this.next;
+    again.durableTo = this.durableTo;
+    again.join(this.store!);
+    return again;
   }
 
   /** Enqueues a message whose body has `bodyBytes` bytes made from its position; returns the position. */
