@@ -406,7 +406,7 @@ export class BrokerNode {
       newState: (group) => this.newState(group),
       leading: (replica) => this.leading(replica),
       released: (group) => this.reconciler.release(group),
-      queueUnused: (incarnation) => this.wiring.queueUnused(incarnation),
+      queueUse: (incarnation, use) => this.wiring.queueUse(incarnation, use),
       attachmentBroken: (group, node, boot) => {
         if (node === options.node) this.clients.broken(group);
         else this.attachments?.broken(group, node, boot);

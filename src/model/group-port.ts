@@ -32,6 +32,12 @@ export interface GroupAppender {
   mayAct(): boolean;
 }
 
+/**
+ * What the wiring hears of a queue's consumers, since it deletes auto-delete queues. `used`: it has its first one. `unused`: the
+ * last one is gone. `idle`: some time after a takeover it has none, and only the wiring knows whether it ever had.
+ */
+export type QueueUse = 'used' | 'unused' | 'idle';
+
 export interface SubscribeOptions {
   consumerTag: string;
   noAck: boolean;

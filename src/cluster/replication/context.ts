@@ -9,6 +9,7 @@ import type { Journal } from '../../log/journal.js';
 import type { UnconfirmedKeeper } from '../client/ports.js';
 import type { Link } from '../link/link.js';
 import type { ClusterMap } from '../cluster-map.js';
+import type { QueueUse } from '../../model/group-port.js';
 import type { GroupState } from '../../model/group-state.js';
 import type { Liveness } from '../liveness/liveness.js';
 import type { Replica } from '../map.js';
@@ -86,8 +87,8 @@ export interface ReplicationContext {
   leading(replica: GroupReplica): void;
   /** It leads it no longer. */
   released(group: number): void;
-  /** The last consumer of a queue that this node leads is gone. */
-  queueUnused(incarnation: number): void;
+  /** The consumers of a queue that this node leads came or went. */
+  queueUse(incarnation: number, use: QueueUse): void;
   /** A node's attachment to a group that this node leads broke the protocol: its tie is cut. */
   attachmentBroken(group: number, node: string, boot: number, reason: string): void;
   /** All that this node holds has come from its groups' primaries since it was started, and is on disk: called once. */

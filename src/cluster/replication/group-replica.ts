@@ -207,10 +207,11 @@ export class GroupReplica implements JournalOwner {
     this.backup?.close();
     this.backup = undefined;
     this.epoch = record.value.epoch;
+    const tookOver = !this.mustJoin;
     this.mustJoin = false;
     this.joining = false;
     this.logger.info('primary', { epoch: this.epoch, inSync: record.value.inSync.map((member) => member.node) });
-    this.primary = new Primary(this, record);
+    this.primary = new Primary(this, record, tookOver);
     this.listener.roleChanged(this);
     this.primary.start();
     // What a restart left us is the wiring now, though nothing may be committed for long.

@@ -48,6 +48,7 @@ export class Primary implements GroupAppender, Flushable {
   /** Set when the primary gives its group away: nothing is appended any more. */
   paused = false;
   readonly replica: GroupReplica;
+  private readonly tookOver: boolean;
   private readonly keeper: SetKeeper;
   private readonly backfill: BackfillSender;
   private epochOnDisk = false;
@@ -57,9 +58,11 @@ export class Primary implements GroupAppender, Flushable {
   /** When each member was last seen following, or when we began to wait for it. */
   private readonly unfollowed: Map<string, number> = new Map();
 
-  constructor(replica: GroupReplica, record: Versioned<GroupRecord>) {
+  /** @param tookOver we have been up since an older primary led; false after a restart, when all clients come anew. */
+  constructor(replica: GroupReplica, record: Versioned<GroupRecord>, tookOver: boolean) {
     const context = replica.context;
     this.replica = replica;
+    this.tookOver = tookOver;
     this.since = context.clock.now();
     this.epoch = record.value.epoch;
     this.takeoverEnd = replica.log.end;
@@ -96,7 +99,8 @@ export class Primary implements GroupAppender, Flushable {
       clock: context.clock,
       logger: this.replica.logger,
       rules: context.rules,
-      queueUnused: (incarnation) => context.queueUnused(incarnation),
+      tookOver: this.tookOver,
+      queueUse: (incarnation, use) => context.queueUse(incarnation, use),
       broken: (node, boot, reason) => context.attachmentBroken(this.replica.group, node, boot, reason),
     });
     this.keeper.updateMinInSync();

@@ -3,6 +3,7 @@ import { Refusal, RefusedError } from '../../base/errors.js';
 import type { Logger } from '../../base/logger.js';
 import type { Random } from '../../base/random.js';
 import type { Binding, ConnectionId, ExchangeDeclaration, QueueDeclaration, QueueInfo } from '../../model/broker.js';
+import type { QueueUse } from '../../model/group-port.js';
 import type { QueueObject } from '../../model/wiring/objects.js';
 import { describeQueue } from '../../model/wiring/planner.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
@@ -100,10 +101,17 @@ export class ClusterWiring implements ConnectionWiring {
     else this.end(connection);
   }
 
-  /** The primary of the queue's group says that its last consumer is gone: an auto-delete queue is to go. */
-  queueUnused(incarnation: number): void {
-    if (this.tables.queueAt(incarnation)?.autoDelete !== true) return;
-    void this.persist({ op: 'queueUnused', incarnation });
+  /**
+   * The primary of the queue's group tells of its consumers: an auto-delete queue that has had one and has none is to go. That it
+   * has had one is part of the wiring, so that a later primary knows it; nobody takes over a connection's own queues.
+   */
+  queueUse(incarnation: number, use: QueueUse): void {
+    const queue = this.tables.queueAt(incarnation);
+    if (queue?.autoDelete !== true) return;
+    const isMarked = this.tables.useOf(incarnation) !== undefined;
+    if (use === 'used') {
+      if (!isMarked && queue.owner === '') void this.persist({ op: 'queueUsed', incarnation });
+    } else if (use === 'unused' || isMarked) void this.persist({ op: 'queueUnused', incarnation });
   }
 
   private async info(queue: QueueObject): Promise<QueueInfo> {

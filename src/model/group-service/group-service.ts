@@ -22,7 +22,7 @@ import { allRules, type Rules } from '../../base/rules.js';
 import { type Flushable, Phase, type Turn } from '../../base/turn.js';
 import type { Chunk } from '../../log/chunk.js';
 import type { Lsn } from '../../log/lsn.js';
-import type { GroupAppender, GroupClientPort, GroupServicePort, HeldMessage } from '../group-port.js';
+import type { GroupAppender, GroupClientPort, GroupServicePort, HeldMessage, QueueUse } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
 import { Answers } from './answers.js';
 import { type Attachment, AttachmentState } from './attachment.js';
@@ -40,8 +40,10 @@ export interface GroupServiceOptions {
   clock: Clock;
   logger: Logger;
   rules?: Rules;
-  /** The last consumer of the queue is gone. Called once each time that happens, not before the gate is open. */
-  queueUnused(incarnation: Lsn): void;
+  /** This replica follows another primary's: of its time nobody here knows which queues had consumers. */
+  tookOver: boolean;
+  /** `used` each time that a queue has its first consumer, `unused` each time that the last one is gone, once the gate is open. */
+  queueUse(incarnation: Lsn, use: QueueUse): void;
   /** The node's attachment breaks the protocol or a bound: its tie must be cut. It was detached already. */
   broken(node: string, boot: number, reason: string): void;
 }
@@ -124,7 +126,18 @@ export class GroupService implements Flushable {
     if (this.isOpen) return;
     this.isOpen = true;
     this.attachments.walk(this.opening());
+    if (this.options.tookOver) this.after(resubscribeMs, () => this.attachments.walk(this.idling()));
     this.touch();
+  }
+
+  /** Every node has attached, or is gone, and has had time to subscribe again: what has no consumer now has lost them. */
+  private *idling(): Generator<number, void> {
+    for (const incarnation of this.state.incarnations()) {
+      const served = this.state.queue(incarnation)?.watcher as ServedQueue | undefined;
+      const isKnown = served !== undefined && (served.consumers.size > 0 || served.isUnused);
+      if (!isKnown) this.options.queueUse(incarnation, 'idle');
+      yield 1;
+    }
   }
 
   private *opening(): Generator<number, void> {
@@ -339,6 +352,11 @@ export class GroupService implements Flushable {
     this.touch();
   }
 
+  /** The queue has its first consumer. */
+  consumerCame(queue: ServedQueue): void {
+    this.options.queueUse(queue.incarnation, 'used');
+  }
+
   /** A consumer of the queue has gone. */
   consumerLeft(queue: ServedQueue): void {
     if (queue.gone || queue.isUnused || queue.consumers.size > 0) return;
@@ -347,7 +365,7 @@ export class GroupService implements Flushable {
       return;
     }
     queue.isUnused = true;
-    this.options.queueUnused(queue.incarnation);
+    this.options.queueUse(queue.incarnation, 'unused');
   }
 
   /** The queue was dropped: those who use it are told. */

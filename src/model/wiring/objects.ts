@@ -63,7 +63,17 @@ export interface BindingObject {
   readonly durable: boolean;
 }
 
-export type WiringObject = VhostObject | ExchangeObject | QueueObject | BindingObject;
+/** The mark of an auto-delete queue that has had a consumer: once it has none, it is to go. */
+export interface UseObject {
+  readonly kind: 'use';
+  readonly position: Lsn;
+  /** The queue's incarnation. */
+  readonly queue: Lsn;
+  /** As the queue is. */
+  readonly durable: boolean;
+}
+
+export type WiringObject = VhostObject | ExchangeObject | QueueObject | BindingObject | UseObject;
 
 /**
  * Must the object's records be on disk before they count? An exclusive queue never: it lives no longer than its
@@ -159,6 +169,8 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
         arguments: argumentsFromJson(json['arguments'] ?? {}),
         durable: json['durable'] === true,
       };
+    case 'use':
+      return { kind: 'use', position: 0, queue: Number(json['queue']), durable: json['durable'] === true };
     default:
       return undefined;
   }

@@ -81,6 +81,12 @@ export interface NodeGone {
   readonly boot: number;
 }
 
+/** An auto-delete queue has a consumer, says its group's primary, whose successors are to know it. */
+export interface QueueUsed {
+  readonly op: 'queueUsed';
+  readonly incarnation: Lsn;
+}
+
 /** An auto-delete queue has lost its last consumer, says its group's primary. */
 export interface QueueUnused {
   readonly op: 'queueUnused';
@@ -95,6 +101,7 @@ export type WiringOperation =
   | ChangeBinding
   | ConnectionClosed
   | NodeGone
+  | QueueUsed
   | QueueUnused;
 
 export interface WiringDone {

@@ -1,7 +1,7 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
 import { argument, describeArgument } from './arguments.js';
 import { nameKey } from './footprint.js';
-import type { QueueObject } from './objects.js';
+import { isDurable, type QueueObject } from './objects.js';
 import {
   type ConnectionClosed,
   type DeclareQueue,
@@ -9,6 +9,7 @@ import {
   type NodeGone,
   ownerOf,
   type QueueUnused,
+  type QueueUsed,
 } from './operations.js';
 import {
   checkEquivalent,
@@ -130,6 +131,15 @@ export function planNodeGone(planner: Planner, gone: NodeGone): void {
     if (owner?.node !== gone.node || owner.boot > gone.boot) continue;
     for (const queue of planner.tables.queuesOwnedBy(connection)) planner.removal.queue(queue);
   }
+}
+
+export function planQueueUsed(planner: Planner, used: QueueUsed): void {
+  const queue = planner.tables.queueAt(used.incarnation);
+  if (queue?.autoDelete !== true) return;
+  planner.footprint.writes(nameKey.queue(queue.vhost, queue.name));
+  planner.about(queue);
+  if (planner.tables.useOf(queue.position) !== undefined) return;
+  planner.creates.push({ kind: 'use', position: 0, queue: queue.position, durable: isDurable(queue) });
 }
 
 export function planQueueUnused(planner: Planner, unused: QueueUnused): void {

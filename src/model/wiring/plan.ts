@@ -14,6 +14,7 @@ import {
   planDeleteQueue,
   planNodeGone,
   planQueueUnused,
+  planQueueUsed,
 } from './plan-queue.js';
 import { type PlanContext, Planner } from './planner.js';
 
@@ -79,6 +80,9 @@ function dispatch(planner: Planner, operation: WiringOperation): void {
       break;
     case 'nodeGone':
       planNodeGone(planner, operation);
+      break;
+    case 'queueUsed':
+      planQueueUsed(planner, operation);
       break;
     case 'queueUnused':
       planQueueUnused(planner, operation);

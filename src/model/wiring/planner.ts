@@ -2,7 +2,13 @@ import { Refusal, RefusedError } from '../../base/errors.js';
 import type { Lsn } from '../../log/lsn.js';
 import type { ConnectionId } from '../broker.js';
 import { Footprint, nameKey } from './footprint.js';
-import { type ExchangeObject, encodeObject, type QueueObject, type WiringObject } from './objects.js';
+import {
+  type BindingObject,
+  type ExchangeObject,
+  encodeObject,
+  type QueueObject,
+  type WiringObject,
+} from './objects.js';
 import { Removal } from './removal.js';
 import type { WiringTables } from './tables.js';
 
@@ -68,7 +74,7 @@ export class Planner {
   /**
    * @throws RefusedError if there is no room for it: too many objects, or too large an object.
    */
-  create(object: Exclude<WiringObject, { kind: 'vhost' }>): void {
+  create(object: ExchangeObject | QueueObject | BindingObject): void {
     const max = this.context.limits[object.kind];
     if (this.tables.count(object.kind) >= max) {
       throw new RefusedError(

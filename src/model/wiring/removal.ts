@@ -1,6 +1,13 @@
 import type { ExchangeTarget } from '../exchange/target.js';
 import { type Footprint, nameKey } from './footprint.js';
-import { type BindingObject, bindingKey, type ExchangeObject, type QueueObject, type WiringObject } from './objects.js';
+import {
+  type BindingObject,
+  bindingKey,
+  type ExchangeObject,
+  type QueueObject,
+  type UseObject,
+  type WiringObject,
+} from './objects.js';
 import type { WiringTables } from './tables.js';
 
 /**
@@ -13,6 +20,7 @@ export class Removal {
   private readonly bindings = new Set<BindingObject>();
   private readonly exchanges = new Set<ExchangeObject>();
   private readonly queues = new Set<QueueObject>();
+  private readonly uses = new Set<UseObject>();
   /** Exchanges whose bindings are still to be followed. */
   private readonly due: ExchangeTarget[] = [];
   /** Bindings removed, by the exchange that they leave. */
@@ -26,6 +34,8 @@ export class Removal {
   queue(queue: QueueObject): void {
     this.footprint.writes(nameKey.queue(queue.vhost, queue.name));
     this.queues.add(queue);
+    const use = this.tables.useOf(queue.position);
+    if (use !== undefined) this.uses.add(use);
     for (const binding of this.tables.queueTarget(queue.vhost, queue.name)?.inbound() ?? []) this.drop(binding);
     this.follow();
   }
@@ -43,7 +53,7 @@ export class Removal {
 
   /** All of it; bindings before what they connect, so that no part of the list leaves one without its ends. */
   objects(): WiringObject[] {
-    return [...this.bindings, ...this.exchanges, ...this.queues];
+    return [...this.bindings, ...this.exchanges, ...this.uses, ...this.queues];
   }
 
   private take(exchange: ExchangeObject): void {

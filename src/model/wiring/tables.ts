@@ -11,7 +11,7 @@ import type { Arguments, ConnectionId } from '../broker.js';
 import { Router, type Routing } from '../exchange/router.js';
 import type { ExchangeTarget, QueueTarget } from '../exchange/target.js';
 import { GroupQueues, type QueueChange } from './group-queues.js';
-import type { BindingObject, ExchangeObject, QueueObject, VhostObject, WiringObject } from './objects.js';
+import type { BindingObject, ExchangeObject, QueueObject, UseObject, VhostObject, WiringObject } from './objects.js';
 import { defaultVhost, VhostNames } from './vhost-names.js';
 
 /** Hears of queues right after the tables have changed. */
@@ -25,10 +25,12 @@ export class WiringTables {
   private readonly live = new Map<Lsn, WiringObject>();
   private readonly groups = new Map<number, GroupQueues>();
   private readonly changedGroups = new Set<GroupQueues>();
+  /** By the incarnation of the queue that has had a consumer. */
+  private readonly uses = new Map<Lsn, UseObject>();
   private readonly owned = new Map<ConnectionId, Map<Lsn, QueueObject>>();
   private readonly observers = new Set<QueueObserver>();
   private readonly router = new Router();
-  private readonly counts = { vhost: 0, exchange: 0, queue: 0, binding: 0 };
+  private readonly counts = { vhost: 0, exchange: 0, queue: 0, binding: 0, use: 0 };
   private appliedVersion: Lsn = 0;
   private routes = 0;
 
@@ -67,6 +69,9 @@ export class WiringTables {
       case 'binding':
         this.bindingAppeared(placed);
         break;
+      case 'use':
+        this.uses.set(placed.queue, placed);
+        break;
     }
   }
 
@@ -89,6 +94,9 @@ export class WiringTables {
         break;
       case 'binding':
         this.bindingGone(object);
+        break;
+      case 'use':
+        this.uses.delete(object.queue);
         break;
     }
   }
@@ -126,6 +134,11 @@ export class WiringTables {
   queueAt(incarnation: Lsn): QueueObject | undefined {
     const object = this.live.get(incarnation);
     return object?.kind === 'queue' ? object : undefined;
+  }
+
+  /** The mark that the queue has had a consumer; kept of auto-delete queues only. */
+  useOf(incarnation: Lsn): UseObject | undefined {
+    return this.uses.get(incarnation);
   }
 
   /** The predeclared ones too, at position 0. */

@@ -155,3 +155,30 @@ describe('exclusive queues', () => {
     assert.equal(wired.at(a).tables.count('queue'), 0);
   });
 });
+
+describe('auto-delete queues', () => {
+  it('are known by every node to have had a consumer: a later primary whose nodes have none of it deletes them', async () => {
+    const { world, nodes, wired } = await cluster();
+    const a = wired.at(nodes[0]!);
+    const names = ['used', 'never used', 'of a connection', 'stays'];
+    for (const name of names)
+      await outcome(
+        world,
+        10,
+        a.wiring.declareQueue(queue(name, { autoDelete: name !== 'stays', exclusive: name === 'of a connection' })),
+      );
+    const at = (name: string): number => a.tables.queue('/', name)!.position;
+    for (const name of ['used', 'of a connection', 'stays']) a.wiring.queueUse(at(name), 'used');
+    await world.run(10);
+    const other = wired.at(nodes[1]!);
+    assert.ok(other.tables.useOf(at('used')) !== undefined);
+    assert.equal(other.tables.count('use'), 1, 'nobody takes over what is of a connection, and what stays stays');
+    for (const name of names) other.wiring.queueUse(at(name), 'idle');
+    await world.run(10);
+    assert.deepEqual(
+      names.filter((name) => a.tables.queue('/', name) !== undefined),
+      ['never used', 'of a connection', 'stays'],
+    );
+    assert.equal(a.tables.count('use'), 0);
+  });
+});

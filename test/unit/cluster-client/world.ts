@@ -57,7 +57,10 @@ export class TestPrimary implements GroupAppender, Flushable {
       clock: node.clock,
       logger: silentLogger,
       rules: node.rules,
-      queueUnused: (incarnation) => group.unused.push(incarnation),
+      tookOver: false,
+      queueUse: (incarnation, use) => {
+        if (use === 'unused') group.unused.push(incarnation);
+      },
       broken: (name, boot) => {
         group.brokenTies++;
         if (name === node.name) node.clients.broken(group.id);

@@ -118,6 +118,32 @@ describe('attachments (rule 13)', () => {
     assert.deepEqual(primary.unused, [q]);
   });
 
+  test('the wiring hears of first consumers, and after a take-over of queues that have none', () => {
+    const old = setUp();
+    for (const queue of [20, 30, 40]) old.primary.openQueue(queue);
+    subscribe(old.port, 1, 1);
+    subscribe(old.port, 2, 1);
+    subscribe(old.port, 3, 1, { queue: 20 });
+    old.port.unsubscribe(3);
+    subscribe(old.port, 4, 1, { queue: 20 });
+    assert.deepEqual(old.primary.uses, [`used ${q}`, 'used 20', 'used 20']);
+    old.primary.clock.advance(10_000);
+    assert.deepEqual(old.primary.uses.length, 3, 'the first primary has seen all of them');
+    old.primary.service.close();
+    const primary = new TestPrimary({ previous: old.primary, epoch: 2, open: false });
+    const port = primary.attach(new TestClient(), 'b', 2);
+    primary.clock.advance(10_000);
+    primary.service.open();
+    subscribe(port, 1, 1, { queue: 30 });
+    subscribe(port, 2, 1, { queue: 40 });
+    port.unsubscribe(2);
+    primary.clock.advance(4999);
+    assert.deepEqual(primary.uses, ['used 30', 'used 40']);
+    primary.clock.advance(1);
+    assert.deepEqual(primary.uses.slice(2).sort(), [`idle ${q}`, 'idle 20']);
+    assert.deepEqual(primary.unused, [40]);
+  });
+
   test('a closed service forgets who holds what, and says nothing more', () => {
     const { primary, client, port } = setUp();
     subscribe(port, 1, 2);

@@ -286,6 +286,8 @@ export class TestPrimary {
   readonly log: TestLog;
   readonly service: GroupService;
   readonly unused: Lsn[] = [];
+  /** What else the wiring hears of queues' consumers. */
+  readonly uses: string[] = [];
   readonly broken: string[] = [];
   /** Commit at the end of each turn. */
   commits = true;
@@ -306,7 +308,11 @@ export class TestPrimary {
       clock: this.clock,
       logger: silentLogger,
       ...(options.rules === undefined ? {} : { rules: options.rules }),
-      queueUnused: (incarnation) => this.unused.push(incarnation),
+      tookOver: previous !== undefined,
+      queueUse: (incarnation, use) => {
+        if (use === 'unused') this.unused.push(incarnation);
+        else this.uses.push(`${use} ${incarnation}`);
+      },
       broken: (node, boot, reason) => this.broken.push(`${node}/${boot}: ${reason}`),
     });
     if (options.open !== false) this.service.open();

@@ -72,6 +72,7 @@ test('every kind of object survives encoding, without its position', () => {
     exchangeObject('e', 'topic', { internal: true, autoDelete: true, arguments: { 'alternate-exchange': 'x' } }),
     queueObject('q', { owner: 'n1/4/7', group: 0x8001, durable: false }),
     bindingObject('e', 'f', 'k.#', { destinationKind: 'exchange', durable: false }),
+    { kind: 'use', position: 0, queue: 7, durable: true },
   ];
   for (const object of objects) assert.deepEqual(decodeObject(encodeObject({ ...object, position: 77 })), object);
 });

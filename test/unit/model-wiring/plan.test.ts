@@ -301,6 +301,22 @@ test('auto-delete queues go when they are unused, others do not', () => {
   assert.ok(wiring.tables.queueAt(kept));
 });
 
+test('the mark of an auto-delete queue that has had a consumer is made once, and goes with the queue', () => {
+  const wiring = new InstantWiring();
+  const kept = wiring.done(declareQueue('kept')).position;
+  const first = wiring.done(declareQueue('q', { autoDelete: true, durable: false })).position;
+  for (const incarnation of [kept, first, first, 999]) wiring.done({ op: 'queueUsed', incarnation });
+  assert.equal(wiring.tables.count('use'), 1);
+  assert.deepEqual(wiring.tables.useOf(first)?.durable, false);
+  wiring.done({ op: 'queueUnused', incarnation: first });
+  assert.equal(wiring.tables.count('use'), 0);
+  const second = wiring.done(declareQueue('q', { autoDelete: true })).position;
+  wiring.done({ op: 'queueUsed', incarnation: second });
+  assert.deepEqual(wiring.tables.useOf(second)?.durable, true);
+  wiring.done(deleteQueue('q', second));
+  assert.equal(wiring.tables.count('use'), 0);
+});
+
 test('the end of a connection, or of a node, ends its exclusive queues', () => {
   const wiring = new InstantWiring();
   for (const connection of ['n1/1/1', 'n1/1/2', 'n1/3/1', 'n2/1/1']) {
