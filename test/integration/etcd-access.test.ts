@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { cp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { silentLogger } from '../../src/base/logger.js';
 import {
   CoordinatorUnavailableError,
   type Entry,
@@ -10,7 +11,7 @@ import {
 } from '../../src/cluster/coordinator/coordinator.js';
 import { CutProxy } from '../support/cut-proxy.js';
 import { EtcdProcesses } from '../support/etcd-processes.js';
-import { openEtcd } from '../support/open-etcd.js';
+import { openEtcd, readSoon } from '../support/open-etcd.js';
 import { eventually } from '../unit/coordinator/contract.js';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -21,6 +22,7 @@ describe('the way to etcd', { concurrency: 4 }, () => {
     await using etcd = await EtcdProcesses.start(1);
     await using proxy = await CutProxy.start(portOf(etcd.endpoints[0]!));
     const [near, far] = [openEtcd(t, etcd.endpoints), openEtcd(t, [proxy.endpoint])];
+    await Promise.all([near, far].map((handle) => readSoon(handle, '')));
     const seen = new Map<string, Entry>();
     far.watch('', (entries) => {
       for (const entry of entries) seen.set(entry.key, entry);
@@ -53,21 +55,22 @@ describe('the way to etcd', { concurrency: 4 }, () => {
   it('a swap whose answer is lost has an unknown outcome, whether it was made or not', async (t) => {
     await using etcd = await EtcdProcesses.start(1);
     await using proxy = await CutProxy.start(portOf(etcd.endpoints[0]!));
-    const [near, far] = [openEtcd(t, etcd.endpoints), openEtcd(t, [proxy.endpoint], { timeoutMs: 300 })];
-    await far.read('');
+    const [near, far] = [openEtcd(t, etcd.endpoints), openEtcd(t, [proxy.endpoint])];
+    await Promise.all([near, far].map((handle) => readSoon(handle, '')));
     proxy.mute();
     await assert.rejects(far.swap([{ key: 'x', expect: 0, value: '1' }]), OutcomeUnknownError);
     assert.equal((await near.read('x'))[0]!.value, '1');
-    assert.equal((await far.read('x'))[0]!.value, '1');
+    assert.equal((await readSoon(far, 'x'))[0]!.value, '1');
     proxy.mute();
     await assert.rejects(far.swap([{ key: 'x', expect: 0, value: '2' }]), OutcomeUnknownError);
-    assert.equal((await far.read('x'))[0]!.value, '1');
+    assert.equal((await readSoon(far, 'x'))[0]!.value, '1');
   });
 
   it('a silent connection is found out without any request, and the watch goes on over another', async (t) => {
     await using etcd = await EtcdProcesses.start(1);
     await using proxy = await CutProxy.start(portOf(etcd.endpoints[0]!));
-    const [near, far] = [openEtcd(t, etcd.endpoints), openEtcd(t, [proxy.endpoint], { timeoutMs: 300 })];
+    const [near, far] = [openEtcd(t, etcd.endpoints), openEtcd(t, [proxy.endpoint])];
+    await Promise.all([near, far].map((handle) => readSoon(handle, '')));
     let told = '';
     far.watch('', (entries) => {
       told = entries.at(-1)!.value;
@@ -90,9 +93,10 @@ describe('the way to etcd', { concurrency: 4 }, () => {
       ['ca.pem', 'node.pem', 'node.key'].map((name) => readFile(file(name), 'utf8')),
     );
     const good = openEtcd(t, etcd.endpoints, { tls: { ca, certificate, key } });
+    await readSoon(good, '');
     assert.ok((await good.swap([{ key: 'x', expect: 0, value: '1' }])).ok);
     for (const tls of [{ ca, certificate: undefined, key: undefined }, { ca: undefined, certificate, key }, null]) {
-      const bad = openEtcd(t, etcd.endpoints, { tls, timeoutMs: 500 });
+      const bad = openEtcd(t, etcd.endpoints, { tls });
       await assert.rejects(bad.read(''), CoordinatorUnavailableError);
     }
   });
@@ -102,16 +106,17 @@ describe('the way to etcd', { concurrency: 4 }, () => {
     const user = { name: 'broker', password: 'secret' };
     // Before authentication is enabled, they are of no consequence.
     const early = openEtcd(t, etcd.endpoints, { prefix: '/ours', user });
-    assert.deepEqual(await early.read(''), []);
+    assert.deepEqual(await readSoon(early, ''), []);
     await enableUsers(etcd, user, '/ours/');
     const handle = openEtcd(t, etcd.endpoints, { prefix: '/ours', user });
+    await readSoon(handle, '');
     assert.ok((await handle.swap([{ key: 'x', expect: 0, value: '1' }])).ok);
     assert.match(await handle.identity(), /\S{8,}/);
-    assert.equal((await early.read('x')).length, 1);
+    assert.equal((await readSoon(early, 'x')).length, 1);
     // A member forgets its tokens when it is started again.
     await etcd.kill(0);
     await etcd.startAll();
-    assert.equal((await handle.read('x')).length, 1);
+    assert.equal((await readSoon(handle, 'x')).length, 1);
     for (const [options, reason] of [
       [{ prefix: '/ours' }, /user name is empty/],
       [{ prefix: '/ours', user: { ...user, password: 'wrong' } }, /authentication failed/],
@@ -124,18 +129,24 @@ describe('the way to etcd', { concurrency: 4 }, () => {
 
   it('an etcd that was put back to an older state is not trusted by those who saw the newer one', async (t) => {
     await using etcd = await EtcdProcesses.start(1);
-    const handle = openEtcd(t, etcd.endpoints);
+    const errors: string[] = [];
+    const logger = { ...silentLogger, error: (message: string): unknown => errors.push(message) };
+    const handle = openEtcd(t, etcd.endpoints, { logger });
+    await readSoon(handle, '');
     assert.ok((await handle.swap([{ key: 'x', expect: 0, value: '1' }])).ok);
     await etcd.kill(0);
     const data = join(etcd.folder, 'e0');
     await cp(data, `${data}.old`, { recursive: true });
     await etcd.startAll();
+    await readSoon(handle, '');
     assert.ok((await handle.swap([{ key: 'y', expect: 0, value: '1' }])).ok);
     await etcd.kill(0);
     await rm(data, { recursive: true });
     await cp(`${data}.old`, data, { recursive: true });
     await etcd.startAll();
     const refusal = { name: 'CoordinatorUnavailableError', message: /went back from revision 3 to 2/ };
+    await eventually('it is noticed', () => errors.length > 0);
+    assert.match(errors[0]!, refusal.message);
     await assert.rejects(handle.read(''), refusal);
     await assert.rejects(handle.swap([{ key: 'y', expect: 0, value: '2' }]), refusal);
   });
@@ -146,7 +157,7 @@ describe('the way to etcd', { concurrency: 4 }, () => {
     await using proxy = await CutProxy.start(portOf(other.endpoints[0]!));
     proxy.cut();
     const handle = openEtcd(t, [etcd.endpoints[0]!, proxy.endpoint]);
-    await handle.read('');
+    await readSoon(handle, '');
     proxy.mend();
     await etcd.kill(0);
     await assert.rejects(handle.read(''), { name: 'CoordinatorUnavailableError', message: /the others of/ });

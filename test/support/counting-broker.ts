@@ -13,15 +13,20 @@ import { sleep } from './cluster-processes.js';
 
 export const sumKey = 'sum';
 
+/** Between swaps, at most: so that each of several wins now and then. */
+const pauseMs = 20;
+
 export class CountingBroker {
   readonly key: string;
   /** Swaps that were made, as far as answers and readings have told. */
   count = 0;
+  /** Swaps that were answered: made, or lost to another. */
+  answered = 0;
   /** Versions that its swaps gave the common counter. */
   readonly versions: number[] = [];
   unavailable = 0;
   unknown = 0;
-  /** Longest time between two swaps that were made, in milliseconds. */
+  /** Longest time between two answers, in milliseconds. */
   longestGapMs = 0;
   private readonly coordinator: Coordinator;
   private lastAt = performance.now();
@@ -38,12 +43,12 @@ export class CountingBroker {
     this.done.catch(() => {});
   }
 
-  /** Resolves when it has made `count` more swaps. Rejects after `timeoutMs`, or if an answer was wrong. */
+  /** Resolves when `count` more swaps were answered. Rejects after `timeoutMs`, or if an answer was wrong. */
   async more(count: number, timeoutMs: number): Promise<void> {
-    const wanted = this.count + count;
+    const wanted = this.answered + count;
     const deadline = performance.now() + timeoutMs;
-    while (this.count < wanted) {
-      if (performance.now() > deadline) throw new Error(`${this.key}: no ${count} swaps within ${timeoutMs} ms`);
+    while (this.answered < wanted) {
+      if (performance.now() > deadline) throw new Error(`${this.key}: no ${count} answers within ${timeoutMs} ms`);
       await Promise.race([sleep(5), this.done]);
     }
   }
@@ -64,6 +69,7 @@ export class CountingBroker {
           value: String(Number(entry.value) + 1),
         }));
         const result = await this.coordinator.swap(changes);
+        this.progressed();
         if (result.ok) this.made(result.entries);
         else this.see(result.entries[0]!);
         entries = result.entries;
@@ -75,7 +81,7 @@ export class CountingBroker {
         else throw error;
         entries = await this.read();
       }
-      await sleep(2);
+      await sleep(pauseMs * Math.random());
     }
   }
 
@@ -85,7 +91,6 @@ export class CountingBroker {
     this.count++;
     assert.equal(Number(own!.value), this.count);
     this.versions.push(sum!.version);
-    this.progressed();
   }
 
   /** What stands there: a swap of unknown outcome was made, or nothing has changed. */
@@ -94,7 +99,6 @@ export class CountingBroker {
     if (this.open && value === this.count + 1) {
       this.count++;
       this.open = false;
-      this.progressed();
     }
     assert.equal(value, this.count, `${this.key} changed without a swap of its owner`);
   }
@@ -103,6 +107,7 @@ export class CountingBroker {
     const now = performance.now();
     this.longestGapMs = Math.max(this.longestGapMs, now - this.lastAt);
     this.lastAt = now;
+    this.answered++;
   }
 
   /** Both counters as they are, as soon as that can be read. */

@@ -1,5 +1,10 @@
 import type { TestContext } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
+import {
+  type Coordinator,
+  CoordinatorUnavailableError,
+  type Entry,
+} from '../../src/cluster/coordinator/coordinator.js';
 import { EtcdCoordinator, type EtcdOptions } from '../../src/cluster/coordinator/etcd/etcd.js';
 import { realClock, realRandom } from '../unit/coordinator/ports.js';
 
@@ -13,4 +18,15 @@ export function openEtcd(
   const handle = new EtcdCoordinator({ endpoints, ...ports, ...options });
   test.after(() => handle.close());
   return handle;
+}
+
+/** Of an etcd that was away: whoever asks while it comes back may hear that it is not there. */
+export async function readSoon(handle: Coordinator, prefix: string): Promise<Entry[]> {
+  for (const deadline = performance.now() + 5000; ; ) {
+    try {
+      return await handle.read(prefix);
+    } catch (error) {
+      if (!(error instanceof CoordinatorUnavailableError) || performance.now() > deadline) throw error;
+    }
+  }
 }

@@ -38,7 +38,6 @@ const impure: Record<string, readonly string[]> = {
   'src/store/folder-lock.ts': ['node:fs', 'node:fs/promises', 'node:net', 'node:crypto', 'setTimeout', 'process'],
   'src/cluster/link/tcp-transport.ts': ['node:net'],
   'src/cluster/coordinator/local.ts': ['node:fs'],
-  'src/cluster/coordinator/etcd/grpc.ts': ['node:http2'],
   'src/cluster/coordinator/local-folder.ts': ['node:fs', 'node:fs/promises', 'node:crypto', 'process'],
 };
 

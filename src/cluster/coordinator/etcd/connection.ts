@@ -1,32 +1,48 @@
-/** A connection to one member of etcd: its requests, with the member's name in what they fail with. */
-import type { Clock } from '../../../base/clock.js';
-import { GrpcError, GrpcSession, Status, type TlsOptions } from './grpc.js';
+/** A connection to one member of etcd: its requests, with the member's name in what they fail with. Knows gRPC. */
 import {
-  type ConditionalChange,
-  decodeAuthenticate,
-  decodeRange,
-  decodeTxn,
-  decodeWatch,
-  encodeAuthenticate,
-  encodeGet,
-  encodeRange,
-  encodeSwap,
-  encodeWatch,
-  Method,
+  Client,
+  type ClientOptions,
+  connectivityState,
+  credentials,
+  Metadata,
+  type ServiceError,
+  status,
+} from '@grpc/grpc-js';
+import type { MethodDefinition } from '@grpc/proto-loader';
+import type { Clock } from '../../../base/clock.js';
+import {
+  authenticateMethod,
+  type Compare,
+  type Header,
+  type KeyValue,
   type RangeAnswer,
+  type RangeRequest,
+  rangeMethod,
+  type RequestOp,
   type TxnAnswer,
+  txnMethod,
   type WatchAnswer,
-} from './messages.js';
+  watchMethod,
+} from './schema.js';
 
 export interface ConnectionOptions {
   /** HOST:PORT. */
   endpoint: string;
-  tls: TlsOptions | null;
+  /** PEM texts; `ca` undefined: the authorities that Node.js trusts. Null: no TLS. */
+  tls: { ca: string | undefined; certificate: string | undefined; key: string | undefined } | null;
   /** Null: etcd asks for none. */
   user: { name: string; password: string } | null;
   clock: Clock;
-  /** For the connection, and for each call. */
+  /** For each call; for the first, including the connection. */
   timeoutMs: number;
+}
+
+/** A change under the condition that the key was last changed at `expect`; 0: that it does not exist. */
+export interface ConditionalChange {
+  key: string;
+  expect: number;
+  /** Null deletes. */
+  value: string | null;
 }
 
 /** A request that failed. */
@@ -41,41 +57,64 @@ export class EtcdError extends Error {
   }
 }
 
-/** A member without a leader says so at once, instead of waiting for one; and its watches end. */
-const requireLeader = { hasleader: 'true' } as const;
+const channelOptions: ClientOptions = {
+  // What may be done again, and where, is for the engine to say.
+  'grpc.enable_retries': 0,
+  // Each its own connection, which ends with it.
+  'grpc.use_local_subchannel_pool': 1,
+  // A proxy for the web, in the environment, is none for etcd; nor is DNS a place for its configuration.
+  'grpc.enable_http_proxy': 0,
+  'grpc.service_config_disable_resolution': 1,
+  'grpc.max_receive_message_length': 16 * 1024 * 1024,
+};
 
 /** Where etcd checks a request before it does anything, or refuses the result of doing it. */
 const refusals: readonly number[] = [
-  Status.invalidArgument,
-  Status.permissionDenied,
-  Status.resourceExhausted,
-  Status.failedPrecondition,
-  Status.unauthenticated,
+  status.INVALID_ARGUMENT,
+  status.PERMISSION_DENIED,
+  status.RESOURCE_EXHAUSTED,
+  status.FAILED_PRECONDITION,
+  status.UNAUTHENTICATED,
 ];
 const noLeader = 'etcdserver: no leader';
 const authenticationDisabled = 'etcdserver: authentication is not enabled';
 
 export class EtcdConnection {
   readonly endpoint: string;
-  private readonly session: GrpcSession;
+  private readonly client: Client;
+  private readonly clock: Clock;
   private readonly timeoutMs: number;
-  private metadata: Record<string, string> = requireLeader;
+  private readonly metadata = new Metadata();
+  private readonly watches = new Set<{ cancel(): void }>();
+  private state: 'opening' | 'open' | 'closed' = 'opening';
 
-  private constructor(session: GrpcSession, { endpoint, timeoutMs }: ConnectionOptions) {
-    this.session = session;
+  private constructor({ endpoint, tls, clock, timeoutMs }: ConnectionOptions) {
+    const buffer = (text: string | undefined): Buffer | null => (text === undefined ? null : Buffer.from(text));
+    const security = tls
+      ? credentials.createSsl(buffer(tls.ca), buffer(tls.key), buffer(tls.certificate))
+      : credentials.createInsecure();
+    this.client = new Client(endpoint, security, channelOptions);
     this.endpoint = endpoint;
+    this.clock = clock;
     this.timeoutMs = timeoutMs;
+    // A member without a leader says so at once, instead of waiting for one; and its watches end.
+    this.metadata.set('hasleader', 'true');
   }
 
-  /** Rejects with an EtcdError if there is no connection, or the user is refused. */
-  static async open(options: ConnectionOptions): Promise<EtcdConnection> {
-    const { endpoint, tls, user, clock, timeoutMs } = options;
-    const session = await GrpcSession.connect(endpoint, tls, clock, timeoutMs).catch((error: unknown) => {
-      throw etcdError(endpoint, error);
-    });
-    const connection = new EtcdConnection(session, options);
+  /**
+   * Connects, and reads `probeKey` to see whether the member is good for anything: `answered` is told the answer's header, and
+   * may throw. Rejects with an EtcdError, or with what `answered` threw.
+   */
+  static async open(
+    options: ConnectionOptions,
+    probeKey: string,
+    answered: (connection: EtcdConnection, header: Header) => void,
+  ): Promise<EtcdConnection> {
+    const connection = new EtcdConnection(options);
     try {
-      if (user !== null) await connection.authenticate(user.name, user.password);
+      if (options.user !== null) await connection.authenticate(options.user);
+      answered(connection, (await connection.get(probeKey)).header);
+      connection.opened();
     } catch (error) {
       connection.close();
       throw error;
@@ -84,19 +123,31 @@ export class EtcdConnection {
   }
 
   get isOpen(): boolean {
-    return this.session.isOpen;
+    return this.state === 'open' && this.client.getChannel().getConnectivityState(false) === connectivityState.READY;
   }
 
   get(key: string): Promise<RangeAnswer> {
-    return this.call(Method.range, encodeGet(key), decodeRange);
+    return this.call(rangeMethod, { key: Buffer.from(key) });
   }
 
   range(prefix: string): Promise<RangeAnswer> {
-    return this.call(Method.range, encodeRange(prefix), decodeRange);
+    return this.call(rangeMethod, rangeOf(prefix));
   }
 
+  /** Makes all changes if every condition holds; if not, reads what stands under each key. */
   swap(changes: readonly ConditionalChange[]): Promise<TxnAnswer> {
-    return this.call(Method.txn, encodeSwap(changes), decodeTxn);
+    return this.call(txnMethod, {
+      compare: changes.map(
+        ({ key, expect }): Compare => ({
+          result: 'EQUAL',
+          target: 'MOD',
+          key: Buffer.from(key),
+          modRevision: expect,
+        }),
+      ),
+      success: changes.map(operation),
+      failure: changes.map(({ key }) => ({ requestRange: { key: Buffer.from(key) } })),
+    });
   }
 
   /** Changes under `prefix` from that revision on; `ended` is called once, whatever ends it. */
@@ -106,40 +157,95 @@ export class EtcdConnection {
     changed: (answer: WatchAnswer) => void,
     ended: (failure: EtcdError) => void,
   ): { close(): void } {
-    return this.session.stream(Method.watch, encodeWatch(prefix, fromRevision), this.metadata, {
-      message: (bytes) => changed(decodeWatch(bytes)),
-      ended: (failure) =>
-        ended(etcdError(this.endpoint, failure ?? new GrpcError(Status.unavailable, 'the watch has ended', true))),
+    const { path, requestSerialize, responseDeserialize } = watchMethod;
+    if (!this.isOpen) {
+      queueMicrotask(() => ended(this.notConnected()));
+      return { close: () => {} };
+    }
+    const stream = this.client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, this.metadata);
+    this.watches.add(stream);
+    stream.on('data', changed);
+    // Told by its status, too.
+    stream.on('error', () => {});
+    stream.once('status', ({ code, details }) => {
+      this.watches.delete(stream);
+      ended(this.failed(code, details));
     });
+    stream.write({ createRequest: { ...rangeOf(prefix), startRevision: fromRevision } });
+    return { close: () => stream.cancel() };
   }
 
-  /** Ends all calls. */
+  /** Ends its watches; calls that are under way have their time. */
   close(): void {
-    this.session.close();
+    this.state = 'closed';
+    for (const watch of this.watches) watch.cancel();
+    this.client.close();
   }
 
-  private async authenticate(name: string, password: string): Promise<void> {
+  private async authenticate(user: { name: string; password: string }): Promise<void> {
     try {
-      const token = await this.call(Method.authenticate, encodeAuthenticate(name, password), decodeAuthenticate);
-      this.metadata = { ...requireLeader, token };
+      const { token } = await this.call(authenticateMethod, user);
+      this.metadata.set('token', token);
     } catch (error) {
-      // As etcd's own client does: so that it can be enabled under running brokers.
+      // As etcd's own client does: so that authentication can be enabled under running brokers.
       if (!(error as Error).message.endsWith(authenticationDisabled)) throw error;
     }
   }
 
-  private async call<T>(method: string, request: Buffer, decode: (answer: Buffer) => T): Promise<T> {
-    try {
-      return decode(await this.session.unary(method, request, this.metadata, this.timeoutMs));
-    } catch (error) {
-      throw etcdError(this.endpoint, error);
-    }
+  /** A channel would connect again by itself, to whoever is there then. */
+  private opened(): void {
+    this.state = 'open';
+    this.client
+      .getChannel()
+      .watchConnectivityState(connectivityState.READY, Number.POSITIVE_INFINITY, () => this.close());
+  }
+
+  private async call<Request extends object, Answer extends object>(
+    { path, requestSerialize, responseDeserialize }: MethodDefinition<Request, Answer>,
+    request: Request,
+  ): Promise<Answer> {
+    if (this.state !== 'opening' && !this.isOpen) throw this.notConnected();
+    const options = { deadline: this.clock.wall() + this.timeoutMs };
+    return await new Promise((resolve, reject) => {
+      const answered = (error: ServiceError | null, answer?: Answer): void => {
+        if (error === null) resolve(answer!);
+        else reject(this.failed(error.code, error.details));
+      };
+      this.client.makeUnaryRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        request,
+        this.metadata,
+        options,
+        answered,
+      );
+    });
+  }
+
+  private notConnected(): EtcdError {
+    return new EtcdError(`${this.endpoint}: not connected`, true);
+  }
+
+  private failed(code: number, details: string): EtcdError {
+    // Codes alone do not do: whatever stands in between may use them as well.
+    const refused = details.startsWith('etcdserver: ') && refusals.includes(code);
+    return new EtcdError(`${this.endpoint}: ${details}`, refused || details === noLeader);
   }
 }
 
-function etcdError(endpoint: string, error: unknown): EtcdError {
-  if (!(error instanceof GrpcError)) return new EtcdError(`${endpoint}: ${String(error)}`, false);
-  // Codes alone do not do: whatever stands in between may use them as well.
-  const refused = error.message.startsWith('etcdserver: ') && refusals.includes(error.code);
-  return new EtcdError(`${endpoint}: ${error.message}`, !error.sent || refused || error.message === noLeader);
+function rangeOf(prefix: string): Required<RangeRequest> {
+  const rangeEnd = Buffer.from(prefix);
+  // No byte of UTF-8 is 0xff.
+  rangeEnd[rangeEnd.length - 1]!++;
+  return { key: Buffer.from(prefix), rangeEnd };
+}
+
+function operation({ key, value }: ConditionalChange): RequestOp {
+  if (value === null) return { requestDeleteRange: { key: Buffer.from(key) } };
+  return { requestPut: { key: Buffer.from(key), value: Buffer.from(value) } };
+}
+
+export function revisionOf({ modRevision }: KeyValue): number {
+  return Number(modRevision);
 }

@@ -26,11 +26,9 @@ import {
 } from '../coordinator.js';
 import { checkChanges } from '../entries.js';
 import { Watchers } from '../watchers.js';
-import type { EtcdConnection } from './connection.js';
-import { EtcdError } from './connection.js';
-import type { TlsOptions } from './grpc.js';
+import { type ConnectionOptions, type EtcdConnection, EtcdError } from './connection.js';
 import { EtcdMembers } from './members.js';
-import type { Header } from './messages.js';
+import type { Header, KeyValue, TxnAnswer } from './schema.js';
 import { EtcdWatch, entryOf } from './watch.js';
 
 /** Operations of one transaction, as etcd has it by default (--max-txn-ops). */
@@ -45,10 +43,8 @@ export interface EtcdOptions {
   endpoints: readonly string[];
   /** Before all keys; others may use the same etcd under other prefixes. Default /understudy. */
   prefix?: string;
-  /** Null: no TLS. */
-  tls?: TlsOptions | null;
-  /** Null: etcd asks for none. */
-  user?: { name: string; password: string } | null;
+  tls?: ConnectionOptions['tls'];
+  user?: ConnectionOptions['user'];
   clock: Clock;
   random: Random;
   logger: Logger;
@@ -84,9 +80,9 @@ export class EtcdCoordinator implements Coordinator {
   async identity(): Promise<string> {
     const change = { key: this.originKey, expect: 0, value: this.random.hex(32) };
     const { header, kvs } = await this.repeat((connection) => connection.get(this.originKey));
-    if (kvs[0] !== undefined) return identityOf(header, kvs[0].value);
-    const { succeeded, ranges } = await this.repeat((connection) => connection.swap([change]));
-    return identityOf(header, succeeded ? change.value : ranges[0]![0]!.value);
+    if (kvs[0] !== undefined) return identityOf(header, kvs[0].value.toString());
+    const { succeeded, responses } = await this.repeat((connection) => connection.swap([change]));
+    return identityOf(header, succeeded ? change.value : found(responses[0]!)!.value.toString());
   }
 
   async read(prefix: string): Promise<Entry[]> {
@@ -99,15 +95,15 @@ export class EtcdCoordinator implements Coordinator {
     if (changes.length > etcdChangesMax)
       throw new RangeError(`${changes.length} changes in one swap, etcd takes ${etcdChangesMax}`);
     const named = changes.map((change) => ({ ...change, key: this.mapPrefix + change.key }));
-    const { header, succeeded, ranges } = await this.attempt(
+    const { header, succeeded, responses } = await this.attempt(
       (connection) => connection.swap(named),
       (error) => error.undone,
       (error) => new OutcomeUnknownError(error.message),
     );
     const entries = changes.map(({ key, value }, index): Entry => {
-      if (succeeded) return value === null ? absent(key) : { key, value, version: header.revision };
-      const found = ranges[index]![0];
-      return found === undefined ? absent(key) : entryOf(found, this.mapPrefix);
+      if (succeeded) return value === null ? absent(key) : { key, value, version: Number(header.revision) };
+      const kv = found(responses[index]!);
+      return kv === undefined ? absent(key) : entryOf(kv, this.mapPrefix);
     });
     return { ok: succeeded, entries };
   }
@@ -148,6 +144,11 @@ export class EtcdCoordinator implements Coordinator {
       }
     }
   }
+}
+
+/** Of the reading of one key. */
+function found(response: TxnAnswer['responses'][number]): KeyValue | undefined {
+  return response.responseRange!.kvs[0];
 }
 
 function absent(key: string): Entry {

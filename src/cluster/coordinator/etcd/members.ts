@@ -6,7 +6,7 @@ import type { Clock } from '../../../base/clock.js';
 import type { Logger } from '../../../base/logger.js';
 import { CoordinatorUnavailableError } from '../coordinator.js';
 import { type ConnectionOptions, EtcdConnection, EtcdError } from './connection.js';
-import type { Header } from './messages.js';
+import type { Header } from './schema.js';
 
 /** After no member answered: until they are asked again. */
 const retryMs = 250;
@@ -87,10 +87,15 @@ export class EtcdMembers {
     const waitMs = this.failedAt + retryMs - this.clock.now();
     if (waitMs > 0) await new Promise<void>((resolve) => this.clock.after(waitMs, resolve));
     this.check();
+    if (this.current) this.drop(this.current);
+    const known = this.revision;
     let isFirst = true;
     const attempts = this.options.endpoints.map(async (endpoint) => {
-      const connection = await EtcdConnection.open({ ...this.options, endpoint });
-      await this.ask(connection, () => connection.get(this.options.probeKey));
+      const connection = await EtcdConnection.open(
+        { ...this.options, endpoint },
+        this.options.probeKey,
+        (opened, header) => this.verify(opened, header, known),
+      );
       if (!isFirst || this.closed) connection.close();
       isFirst = false;
       return connection;
@@ -123,7 +128,9 @@ export class EtcdMembers {
   }
 
   /** @param known the revision that was known when the request was sent */
-  private verify(connection: EtcdConnection, { clusterId, revision }: Header, known: number): void {
+  private verify(connection: EtcdConnection, header: Header, known: number): void {
+    const { clusterId } = header;
+    const revision = Number(header.revision);
     if (this.cluster === '') this.cluster = clusterId;
     if (clusterId !== this.cluster) {
       this.drop(connection);

@@ -6,9 +6,9 @@ import type { Clock } from '../../../base/clock.js';
 import type { Logger } from '../../../base/logger.js';
 import type { Entry } from '../coordinator.js';
 import { changedEntries } from '../entries.js';
-import type { EtcdConnection } from './connection.js';
+import { type EtcdConnection, revisionOf } from './connection.js';
 import type { EtcdMembers } from './members.js';
-import type { KeyValue, WatchAnswer } from './messages.js';
+import type { KeyValue, WatchAnswer } from './schema.js';
 
 /** After a break; finding a member takes its own time. */
 const pauseMs = 20;
@@ -78,26 +78,26 @@ export class EtcdWatch {
     if (this.closed) return;
     const before = this.entries;
     this.entries = new Map(kvs.map((kv) => entryOf(kv, prefix)).map((entry) => [entry.key, entry]));
-    this.revision = header.revision;
+    this.revision = Number(header.revision);
     this.tell(changedEntries(before, this.entries));
   }
 
   private answered(connection: EtcdConnection, { canceled, cancelReason, compactRevision, events }: WatchAnswer): void {
     if (this.closed) return;
     const changed: Entry[] = [];
-    for (const { deleted, kv } of events) {
-      if (kv.modRevision <= this.revision) continue;
-      const entry = deleted
-        ? { key: entryOf(kv, this.options.prefix).key, value: '', version: 0 }
-        : entryOf(kv, this.options.prefix);
-      if (deleted) this.entries.delete(entry.key);
-      else this.entries.set(entry.key, entry);
-      changed.push(entry);
+    for (const { type, kv } of events) {
+      const revision = revisionOf(kv);
+      if (revision <= this.revision) continue;
+      const entry = entryOf(kv, this.options.prefix);
+      if (type === 'PUT') this.entries.set(entry.key, entry);
+      else this.entries.delete(entry.key);
+      changed.push(type === 'PUT' ? entry : { ...entry, value: '', version: 0 });
     }
-    this.revision = Math.max(this.revision, events.at(-1)?.kv.modRevision ?? 0);
+    const last = events.at(-1);
+    if (last !== undefined) this.revision = Math.max(this.revision, revisionOf(last.kv));
     this.tell(changed);
     if (!canceled) return;
-    if (compactRevision > 0) this.revision = 0;
+    if (compactRevision !== '0') this.revision = 0;
     this.options.logger.debug('etcd ended the watch', { endpoint: connection.endpoint, reason: cancelReason });
     this.stream?.close();
   }
@@ -108,6 +108,6 @@ export class EtcdWatch {
 }
 
 /** An entry of the map, without the prefix. */
-export function entryOf({ key, value, modRevision }: KeyValue, prefix: string): Entry {
-  return { key: key.slice(prefix.length), value, version: modRevision };
+export function entryOf(kv: KeyValue, prefix: string): Entry {
+  return { key: kv.key.toString().slice(prefix.length), value: kv.value.toString(), version: revisionOf(kv) };
 }
