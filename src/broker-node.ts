@@ -33,7 +33,6 @@ import {
   type Replica,
   sameReplica,
   systemGroup,
-  type Versioned,
 } from './cluster/map.js';
 import { type ClusterDefaults, Membership } from './cluster/membership.js';
 import { JoinNews } from './cluster/join-news.js';
@@ -46,6 +45,7 @@ import { recoverGroups } from './cluster/replication/recovered-groups.js';
 import { type RecoveredGroup, Replication } from './cluster/replication/replication.js';
 import { SystemReplica, wiringIncarnation } from './cluster/replication/system-group.js';
 import { ClusterWiring } from './cluster/wiring/cluster-wiring.js';
+import { RouteLease } from './cluster/wiring/route-lease.js';
 import { WiringClient } from './cluster/wiring/wiring-client.js';
 import { WiringReconciler } from './cluster/wiring/wiring-reconciler.js';
 import { WiringServer } from './cluster/wiring/wiring-server.js';
@@ -129,9 +129,8 @@ export class BrokerNode {
   private recovered: Map<number, RecoveredGroup> = new Map();
   private readyTimer: Timer | undefined;
   private stopping = false;
-  /** The system group's record as last looked at, and whether we are in its set. */
-  private routedBy: Versioned<GroupRecord> | undefined;
-  private inSystemSet = false;
+  /** Undefined for a broker that is alone. */
+  private routeLease: RouteLease | undefined;
 
   constructor(ports: BrokerPorts, options: Partial<BrokerOptions> & { node: string }) {
     this.ports = ports;
@@ -174,6 +173,7 @@ export class BrokerNode {
     this.clusterBroker?.close();
     this.clients?.close();
     this.joins?.close();
+    this.routeLease?.close();
     this.replication?.close();
     this.liveness?.close();
     this.map?.close();
@@ -323,6 +323,7 @@ export class BrokerNode {
       boot: this.self.boot,
       turn,
       clock,
+      later: ports.later,
       logger,
       rules: this.rules,
       directory,
@@ -333,6 +334,14 @@ export class BrokerNode {
     if (links !== undefined) {
       this.attachments = new AttachmentServer({ turn, rules, directory, links });
       this.joins = new JoinNews(links, directory, clock);
+      this.routeLease = new RouteLease({
+        self: this.self,
+        map: this.map,
+        links,
+        clock,
+        leaseMs: options.times.leaseMs,
+        primary: () => directory.replica(systemGroup).primary,
+      });
     }
     this.wiringServer = new WiringServer({
       system: this.system,
@@ -453,20 +462,8 @@ export class BrokerNode {
     return this.mayRoute() ? '' : 'this node is not in sync with the cluster';
   }
 
-  /**
-   * A node out of the system group's set routes with wiring that may be old: it stops until it is back (rule 15). It knows that it
-   * is in the set by a recent reading of the record; whoever takes it out waits that long before wiring is complete.
-   */
   private mayRoute(): boolean {
-    if (this.ports.cluster === undefined) return true;
-    const { map, options } = this;
-    if (this.ports.clock.now() >= map.confirmedAt + options.times.leaseMs) return false;
-    const record = map.groups.get(systemGroup);
-    if (record !== this.routedBy) {
-      this.routedBy = record;
-      this.inSystemSet = record?.value.inSync.some((member) => sameReplica(member, this.self)) === true;
-    }
-    return this.inSystemSet;
+    return this.routeLease?.holds() ?? true;
   }
 
   // ---- readiness ----

@@ -19,6 +19,9 @@ export type SwapOutcome<T> =
   /** It did not happen. */
   | { kind: 'unavailable' };
 
+/** Between attempts at the first reading. */
+const reopenMs = 50;
+
 interface PendingSwap {
   change: Change;
   resolve(outcome: SwapOutcome<unknown>): void;
@@ -58,12 +61,19 @@ export class ClusterMap implements Flushable {
     this.listeners.push(listener);
   }
 
-  /** Begins to watch; the view is complete when this resolves. */
+  /** Begins to watch; the view is complete when this resolves, which takes until the coordinator answers. */
   async open(): Promise<void> {
     this.watching = this.coordinator.watch('', (entries) => {
       for (const entry of entries) this.changed(entry);
     });
-    await this.refresh();
+    while (!this.closed) {
+      try {
+        return await this.refresh();
+      } catch (error) {
+        this.logger.debug('the coordinator did not answer', { error: String(error) });
+        await new Promise<void>((resolve) => this.clock.after(reopenMs, resolve));
+      }
+    }
   }
 
   /** Reads everything again. Rejects if the coordinator cannot be reached. */

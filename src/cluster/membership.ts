@@ -158,11 +158,12 @@ export class Membership {
   }
 
   private async retry<T>(attempt: () => Promise<T>): Promise<T> {
-    for (;;) {
+    for (let failures = 0; ; failures++) {
       try {
         return await attempt();
       } catch (error) {
-        this.logger.warn('the coordinator does not answer', { error: String(error) });
+        if (failures === 0)
+          this.logger.warn('the coordinator does not answer: waiting for it', { error: String(error) });
         await this.pause();
       }
     }

@@ -49,6 +49,8 @@ export const FrameType = {
   // 0x60-0x6f: wiring operations (src/cluster/wiring)
   wiringRequest: 0x60,
   wiringAnswer: 0x61,
+  routeAsk: 0x62,
+  routeGrant: 0x63,
 
   // 0x70-0x7f: what nodes tell each other for people to read
   joins: 0x70,
@@ -88,5 +90,7 @@ for (const [type, bytes] of [
   [FrameType.purged, 16],
   [FrameType.wiringRequest, 4],
   [FrameType.wiringAnswer, 4],
+  [FrameType.routeAsk, 8],
+  [FrameType.routeGrant, 8],
 ] as const)
   payloadBytesMin[type] = bytes;
