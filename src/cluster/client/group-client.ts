@@ -12,6 +12,7 @@
 import type { Clock } from '../../base/clock.js';
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { Rules } from '../../base/rules.js';
+import { SlicedWalk } from '../../base/slices.js';
 import { type Flushable, Phase, type Turn } from '../../base/turn.js';
 import type { EnqueueView, MessageParts } from '../../log/record.js';
 import type { ConsumeRequest, DeliverySink, GetRequest, PublishOwner, Subscription } from '../../model/broker.js';
@@ -32,10 +33,14 @@ export interface GroupClientContext {
   readonly clock: Clock;
   readonly rules: Rules;
   readonly memory: OutboxMemory;
+  /** Runs a function in a later turn. */
+  later(run: () => void): void;
   /** The wiring that this node routes with (rule 15). */
   wiringVersion(): number;
 }
 
+/** Held messages named, or subscriptions told of, in one turn. */
+export const attachSlice = 2048;
 /** A question that is not answered in this time fails. */
 export const requestTimeoutMs = 30_000;
 
@@ -62,6 +67,8 @@ export class GroupClient implements HolderClient, Flushable {
   /** Number of the attachment that is being made or used; 0 = none. */
   private current = 0;
   private lastEpoch = 0;
+  /** What an attachment takes many turns for: naming what is held, subscribing again. */
+  private walk: SlicedWalk | undefined;
   private lastSubscriber = 0;
   private dirty = false;
   private rewindLate = false;
@@ -194,24 +201,46 @@ export class GroupClient implements HolderClient, Flushable {
   }
 
   /**
-   * An attachment to the primary of `epoch` is about to be made: returns its number. `held` receives what this node's clients
-   * hold; from now on everything they say of it is kept for the new attachment.
+   * An attachment to the primary of `epoch` is to be made: `named` is called with its number and what this node's clients hold, now
+   * or, if that is much, in a later turn; not at all if `detached` is called before. From now on everything that clients say is
+   * kept for the new attachment.
    */
-  beginAttachment(epoch: number, held: HeldMessage[]): number {
+  beginAttachment(epoch: number, named: (number: number, held: readonly HeldMessage[]) => void): void {
     this.detached();
     this.giveBackClosed();
+    this.gone = '';
+    const number = ++this.lastAttachment;
+    this.current = number;
     const messages = new HeldMessages(this);
-    for (const sink of this.sinks) messages.addSink(sink);
-    const newEpoch = epoch !== this.lastEpoch;
-    this.lastEpoch = epoch;
+    const since = this.settlements.end;
+    this.goThrough(this.nameHeld(messages), () => {
+      this.nameSettled(messages, since, epoch !== this.lastEpoch);
+      this.lastEpoch = epoch;
+      named(number, messages.held);
+    });
+  }
+
+  private *nameHeld(messages: HeldMessages): Generator<number, void> {
+    for (const sink of this.sinks) yield 1 + messages.addSink(sink);
+  }
+
+  /** @param since settlements from this number on were made while what is held was being named: it was held when that began. */
+  private nameSettled(messages: HeldMessages, since: number, newEpoch: boolean): void {
     // A new primary gives back by itself, flagged, what no client names; by now another client may hold it. In the same epoch
     // what a client holds was given back, and handed out to it anew, before.
-    this.settlements.restart((incarnation, position) => !newEpoch && messages.addNew(incarnation, position));
+    this.settlements.restart(
+      since,
+      (incarnation, position) => messages.addNew(incarnation, position),
+      (incarnation, position) => !newEpoch && messages.addNew(incarnation, position),
+    );
     messages.addSettlements(this.settlements);
-    messages.copyTo(held);
-    this.gone = '';
-    this.current = ++this.lastAttachment;
-    return this.current;
+  }
+
+  private goThrough(steps: Iterator<number, void>, done?: () => void): void {
+    this.walk = undefined;
+    const walk = new SlicedWalk(steps, attachSlice, this.context.later, done);
+    // What `done` has begun is the walk to be stopped.
+    if (!walk.isOver) this.walk = walk;
   }
 
   /** Do calls with this attachment's number count? Those of an older attachment never do (rule 13). */
@@ -224,7 +253,7 @@ export class GroupClient implements HolderClient, Flushable {
     const version = this.context.wiringVersion();
     this.tie = tie;
     this.port = tie.port;
-    for (const subscription of this.subscriptions.values()) subscription.subscribe(version);
+    this.goThrough(this.subscribeAgain(this.lastSubscriber));
     if (this.context.rules.resendFirst) this.outbox.rewind(this.confirms.confirmed);
     else this.rewindLate = true;
     this.send(tie);
@@ -232,9 +261,20 @@ export class GroupClient implements HolderClient, Flushable {
     this.direct = tie.direct;
   }
 
+  /** Those that are made meanwhile tell the service themselves. */
+  private *subscribeAgain(last: number): Generator<number, void> {
+    for (const subscription of this.subscriptions.values()) {
+      if (subscription.number > last) return;
+      subscription.subscribe(this.context.wiringVersion());
+      yield 1;
+    }
+  }
+
   /** The attachment is over; everything unanswered is kept. Idempotent. */
   detached(): void {
     this.current = 0;
+    this.walk?.stop();
+    this.walk = undefined;
     if (this.returned !== undefined) {
       this.outbox.moveTo(this.returned);
       this.outbox = this.returned;

@@ -11,7 +11,6 @@ import type { Rules } from '../../base/rules.js';
 import type { Turn } from '../../base/turn.js';
 import { EnqueueView } from '../../log/record.js';
 import type { DeliverySink, PublishOwner } from '../../model/broker.js';
-import type { HeldMessage } from '../../model/group-port.js';
 import type { Frame } from '../link/frame.js';
 import type { Link } from '../link/link.js';
 import type { Links } from '../link/links.js';
@@ -29,6 +28,7 @@ export interface GroupClientsOptions {
   boot: number;
   turn: Turn;
   clock: Clock;
+  later(run: () => void): void;
   logger: Logger;
   rules: Rules;
   directory: GroupDirectory;
@@ -41,6 +41,8 @@ export interface GroupClientsOptions {
 /** A group's client and the attachment that was asked for and not answered yet. */
 interface Seat {
   readonly client: GroupClient;
+  /** The epoch and link (none: this node itself) of the attachment for which it is being named what is held. */
+  naming: { epoch: number; link: Link | undefined } | undefined;
   asked: RemoteTie | undefined;
   /** Set while a refused or broken attachment is not asked for again yet. */
   pause: Timer | undefined;
@@ -66,6 +68,7 @@ export class GroupClients implements UnconfirmedKeeper {
       clock: options.clock,
       rules: options.rules,
       memory: this.memory,
+      later: options.later,
       wiringVersion: () => options.wiringVersion(),
     };
     options.directory.onChange((group) => this.changed(group));
@@ -110,7 +113,7 @@ export class GroupClients implements UnconfirmedKeeper {
   private seat(group: number): Seat {
     let seat = this.seats.get(group);
     if (seat === undefined) {
-      seat = { client: new GroupClient(group, this.context), asked: undefined, pause: undefined };
+      seat = { client: new GroupClient(group, this.context), naming: undefined, asked: undefined, pause: undefined };
       this.seats.set(group, seat);
       this.attach(group, seat);
     }
@@ -135,32 +138,38 @@ export class GroupClients implements UnconfirmedKeeper {
       const led = directory.led(group);
       if (led === undefined || led.epoch !== leadership.epoch || leadership.boot !== boot) return this.detach(seat);
       const tie = seat.client.attachment;
-      if (tie?.direct === undefined || tie.epoch !== led.epoch) this.attachHere(seat, led);
+      if (tie?.direct !== undefined && tie.epoch === led.epoch) return;
+      if (!isNaming(seat, led.epoch, undefined)) this.attachHere(seat, led);
       return;
     }
     const link = links?.get(leadership.node);
     if (link === undefined || link.peer.boot !== leadership.boot) return this.detach(seat);
     const tie = seat.asked ?? seat.client.attachment;
     if (tie instanceof RemoteTie && tie.link === link && tie.epoch === leadership.epoch) return;
-    this.askFor(seat, link, leadership.epoch);
+    if (!isNaming(seat, leadership.epoch, link)) this.askFor(seat, link, leadership.epoch);
   }
 
   private attachHere(seat: Seat, led: LedGroup): void {
     const { node, boot } = this.options;
     const { client } = seat;
-    const held: HeldMessage[] = [];
     seat.asked = undefined;
-    const number = client.beginAttachment(led.epoch, held);
-    const port = led.service.attach(node, boot, new LocalClient(client, number), held, client.confirmedSequence);
-    client.attached(new LocalTie(number, led.epoch, port));
+    seat.naming = { epoch: led.epoch, link: undefined };
+    client.beginAttachment(led.epoch, (number, held) => {
+      seat.naming = undefined;
+      const port = led.service.attach(node, boot, new LocalClient(client, number), held, client.confirmedSequence);
+      client.attached(new LocalTie(number, led.epoch, port));
+    });
   }
 
   private askFor(seat: Seat, link: Link, epoch: number): void {
     const { client } = seat;
-    const held: HeldMessage[] = [];
-    const number = client.beginAttachment(epoch, held);
-    seat.asked = new RemoteTie(link, client.group, number, epoch, () => client.touch());
-    seat.asked.attach(held, client.confirmedSequence);
+    seat.asked = undefined;
+    seat.naming = { epoch, link };
+    client.beginAttachment(epoch, (number, held) => {
+      seat.naming = undefined;
+      seat.asked = new RemoteTie(link, client.group, number, epoch, () => client.touch());
+      seat.asked.attach(held, client.confirmedSequence);
+    });
   }
 
   private askAgain(group: number, seat: Seat): void {
@@ -173,11 +182,13 @@ export class GroupClients implements UnconfirmedKeeper {
 
   private detach(seat: Seat): void {
     seat.asked = undefined;
+    seat.naming = undefined;
     seat.client.detached();
   }
 
   private abandon(seat: Seat): void {
     seat.asked = undefined;
+    seat.naming = undefined;
     seat.client.abandon(`the node of group ${seat.client.group}, which alone held the queue, is gone`);
   }
 
@@ -264,6 +275,10 @@ export class GroupClients implements UnconfirmedKeeper {
         return client.purged(id, view.getFloat64(start + 8, true), decodeText(bytes, start + 16, end));
     }
   }
+}
+
+function isNaming({ naming }: Seat, epoch: number, link: Link | undefined): boolean {
+  return naming !== undefined && naming.epoch === epoch && naming.link === link;
 }
 
 const answerTypes = [

@@ -8,20 +8,23 @@ export class HeldMessages {
   private readonly client: HolderClient;
   /** Positions by incarnation. */
   private readonly known = new Map<number, Set<number>>();
-  private readonly held: HeldMessage[] = [];
+  readonly held: HeldMessage[] = [];
 
   constructor(client: HolderClient) {
     this.client = client;
   }
 
-  /** Adds what the sink's client holds of this group and has said nothing of. */
-  addSink(sink: DeliverySink): void {
+  /** Adds what the sink's client holds of this group and has said nothing of. Returns how many messages were looked at. */
+  addSink(sink: DeliverySink): number {
+    let looked = 0;
     sink.forEachHeld((holder, position) => {
+      looked++;
       if (!(holder instanceof QueueHolder) || holder.client !== this.client) return;
       if (holder instanceof ClusterSubscription && holder.closed) return;
       if (this.addNew(holder.incarnation, position))
         this.held.push({ incarnation: holder.incarnation, position, subscriber: holder.subscriber });
     });
+    return looked;
   }
 
   /** Notes the message; returns whether it was not known before. */
@@ -46,9 +49,5 @@ export class HeldMessages {
         position: settlements.position(number),
         subscriber: 0,
       });
-  }
-
-  copyTo(held: HeldMessage[]): void {
-    for (const message of this.held) held.push(message);
   }
 }

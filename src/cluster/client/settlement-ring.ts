@@ -55,11 +55,20 @@ export class SettlementRing {
 
   /**
    * A new attachment: everything unanswered is to be told again, in order. `keepReturn` is asked, newest first, whether to tell
-   * again that a message goes back to its queue.
+   * again that a message goes back to its queue. Entries from number `since` on were made while what is held was being named:
+   * they all stay, and `late` is told of them.
    */
-  restart(keepReturn: (incarnation: number, position: number) => boolean): void {
+  restart(
+    since: number,
+    late: (incarnation: number, position: number) => void,
+    keepReturn: (incarnation: number, position: number) => boolean,
+  ): void {
     for (let number = this.end - 1; number >= this.answered; number--) {
       const kind = this.kind(number);
+      if (number >= since) {
+        late(this.incarnation(number), this.position(number));
+        continue;
+      }
       if (kind !== Settlement.requeue && kind !== Settlement.release) continue;
       if (!keepReturn(this.incarnation(number), this.position(number))) this.kinds[number & this.mask] = dropped;
     }

@@ -103,8 +103,9 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     });
   }
 
-  /** Tells the service of the present attachment of this subscription. */
+  /** Tells the service of the present attachment of this subscription, unless it is being cancelled there. */
   subscribe(wiringVersion: number): void {
+    if (this.state === State.cancelling) return;
     const credit = this.state === State.open ? this.credit : 0;
     this.client.port?.subscribe(this.number, this.incarnation, wiringVersion, { ...this.options, credit });
   }

@@ -57,14 +57,22 @@ describe('settlement ring', () => {
     for (let position = 1; position <= 9; position++) ring.push(Settlement.ack, 3, position);
     ring.sent = 7;
     ring.settled(4);
-    ring.restart(() => true);
+    ring.restart(
+      ring.end,
+      () => {},
+      () => true,
+    );
     assert.deepEqual(
       entries(ring).map(([, , position]) => position),
       [5, 6, 7, 8, 9],
     );
     ring.sent = ring.end;
     ring.settled(2);
-    ring.restart(() => true);
+    ring.restart(
+      ring.end,
+      () => {},
+      () => true,
+    );
     assert.deepEqual(
       entries(ring).map(([, , position]) => position),
       [7, 8, 9],
@@ -78,13 +86,21 @@ describe('settlement ring', () => {
     ring.push(Settlement.release, 3, 1);
     ring.push(Settlement.reject, 3, 4);
     const seen = new Set<number>();
-    ring.restart((_incarnation, position) => !seen.has(position) && seen.add(position).size > 0);
+    ring.restart(
+      ring.end,
+      () => {},
+      (_incarnation, position) => !seen.has(position) && seen.add(position).size > 0,
+    );
     assert.deepEqual(entries(ring), [
       [Settlement.ack, 3, 2],
       [Settlement.release, 3, 1],
       [Settlement.reject, 3, 4],
     ]);
-    ring.restart(() => false);
+    ring.restart(
+      ring.end,
+      () => {},
+      () => false,
+    );
     assert.deepEqual(entries(ring), [
       [Settlement.ack, 3, 2],
       [Settlement.reject, 3, 4],

@@ -71,11 +71,11 @@ export class TestPrimary implements GroupAppender, Flushable {
   }
 
   /** Attaches a node; deliveries begin when all have attached (rule 13). */
-  attach(...call: Parameters<GroupService['attach']>): GroupServicePort {
-    const port = this.service.attach(...call);
-    this.attached.add(call[0]);
-    if ([...this.node.world.nodes.keys()].every((name) => this.attached.has(name))) this.service.open();
-    return port;
+  attach(...[node, boot, client, held, confirmed]: Parameters<GroupService['attach']>): GroupServicePort {
+    return this.service.attach(node, boot, client, held, confirmed, () => {
+      this.attached.add(node);
+      if ([...this.node.world.nodes.keys()].every((name) => this.attached.has(name))) this.service.open();
+    });
   }
 
   get chunk(): Chunk {
@@ -283,6 +283,7 @@ export class TestNode {
       boot,
       turn: this.turn,
       clock: this.clock,
+      later: (run) => world.loop.after(0, this.context, run),
       logger: silentLogger,
       rules,
       directory: this.directory,

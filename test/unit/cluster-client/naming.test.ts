@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { allRules } from '../../../src/base/rules.js';
+import { Turn } from '../../../src/base/turn.js';
+import { attachSlice, GroupClient } from '../../../src/cluster/client/group-client.js';
+import { OutboxMemory } from '../../../src/cluster/client/publish-outbox.js';
+import { LocalTie } from '../../../src/cluster/client/tie.js';
+import type { DeliverySink, Holder } from '../../../src/model/broker.js';
+import type { GroupServicePort, HeldMessage } from '../../../src/model/group-port.js';
+
+const queue = 7;
+const ofEach = 100;
+const sinkCount = 200;
+
+/** A channel that holds messages of one subscription. */
+class Sink implements DeliverySink {
+  readonly held = new Map<number, Holder>();
+  looked = 0;
+
+  deliver(): void {}
+  cancelled(): void {}
+  forEachHeld(visit: (holder: Holder, position: number) => void): void {
+    for (const [position, holder] of this.held) {
+      this.looked++;
+      visit(holder, position);
+    }
+  }
+  settle(position: number, how: 'ack' | 'requeue'): void {
+    this.held.get(position)![how](position);
+    this.held.delete(position);
+  }
+}
+
+/** A service that writes down what it is told. */
+class Service {
+  readonly wiringVersion = 0;
+  readonly calls: string[] = [];
+  readonly subscribed: number[] = [];
+
+  subscribe(subscriber: number): void {
+    this.subscribed.push(subscriber);
+  }
+  unsubscribe(subscriber: number): void {
+    this.calls.push(`unsubscribe ${subscriber}`);
+  }
+  ack(_queue: number, position: number): void {
+    this.calls.push(`ack ${position}`);
+  }
+  requeue(_queue: number, position: number): void {
+    this.calls.push(`requeue ${position}`);
+  }
+  get port(): GroupServicePort {
+    return this as unknown as GroupServicePort;
+  }
+}
+
+function setup() {
+  const put: (() => void)[] = [];
+  const client = new GroupClient(1, {
+    boot: 1,
+    turn: new Turn((run) => put.push(run)),
+    later: (run) => put.push(run),
+    clock: { now: () => 0 } as never,
+    rules: allRules,
+    memory: new OutboxMemory(),
+    wiringVersion: () => 0,
+  });
+  const sinks = Array.from({ length: sinkCount }, () => new Sink());
+  const subscribe = (sink: Sink): void => {
+    const request = { vhost: '/', queue: 'q', consumerTag: 'c', noAck: false, exclusive: false, arguments: {} };
+    client.consume(queue, { ...request, sink, cookie: undefined, credit: ofEach } as never).catch(() => {});
+  };
+  for (const sink of sinks) subscribe(sink);
+  const attach = (epoch: number, service: Service): { held: HeldMessage[][] } => {
+    const held: HeldMessage[][] = [];
+    client.beginAttachment(epoch, (number, named) => {
+      held.push([...named]);
+      client.attached(new LocalTie(number, epoch, service.port));
+    });
+    return { held };
+  };
+  const runTurn = (): number => put.splice(0).filter((run) => (run(), true)).length;
+  return { client, sinks, subscribe, attach, runTurn };
+}
+
+/** Everybody holds a hundred messages. */
+function filled() {
+  const all = setup();
+  const { client, sinks, attach, runTurn } = all;
+  const first = new Service();
+  attach(1, first);
+  while (runTurn() > 0);
+  sinks.forEach((sink, i) => {
+    for (let k = 0; k < ofEach; k++) sink.held.set(1000 + i * ofEach + k, holderOf(client, first.subscribed[i]!));
+  });
+  const looked = (): number => sinks.reduce((sum, sink) => sum + sink.looked, 0);
+  return { ...all, looked };
+}
+
+function holderOf(client: GroupClient, number: number): Holder {
+  const { subscriptions } = client as unknown as { subscriptions: Map<number, Holder> };
+  return subscriptions.get(number)!;
+}
+
+describe('a node that holds much', () => {
+  it('names it some thousand a turn, and says settlements that were made meanwhile', () => {
+    const { sinks, attach, runTurn, looked } = filled();
+    const service = new Service();
+    const { held } = attach(2, service);
+    const [first, last] = [sinks[0]!, sinks.at(-1)!];
+    assert.deepEqual([first.looked, last.looked], [ofEach, 0]);
+    first.settle(1000, 'ack');
+    first.settle(1001, 'requeue');
+    const late = 1000 + (sinkCount - 1) * ofEach;
+    last.settle(late, 'ack');
+    let turns = 0;
+    for (; held.length === 0; turns++) {
+      const before = looked();
+      assert.ok(runTurn() > 0);
+      assert.ok(looked() - before <= attachSlice + ofEach);
+    }
+    assert.ok(turns >= (sinkCount * ofEach) / attachSlice - 2);
+    const named = new Set(held[0]!.map(({ position }) => position));
+    assert.equal(named.size, sinkCount * ofEach, 'what was settled meanwhile is named too');
+    while (runTurn() > 0);
+    assert.deepEqual(service.calls, ['ack 1000', 'requeue 1001', `ack ${late}`]);
+  });
+
+  it('tells again of a message that was given back, given to it anew and acked, only that it is acked', () => {
+    const { sinks, attach, runTurn } = filled();
+    const lost = new Service();
+    attach(2, lost);
+    while (runTurn() > 0);
+    const last = sinks.at(-1)!;
+    const position = 1000 + (sinkCount - 1) * ofEach;
+    const holder = last.held.get(position)!;
+    last.settle(position, 'requeue');
+    last.held.set(position, holder);
+    const service = new Service();
+    attach(2, service);
+    assert.equal(last.looked, ofEach, 'it was not asked again yet');
+    last.settle(position, 'ack');
+    while (runTurn() > 0);
+    assert.deepEqual(service.calls, [`ack ${position}`]);
+  });
+
+  it('stops when the attachment is over before it was asked for', () => {
+    const { client, attach, runTurn } = filled();
+    const { held } = attach(2, new Service());
+    client.detached();
+    while (runTurn() > 0);
+    assert.deepEqual(held, []);
+    const next = attach(3, new Service());
+    while (runTurn() > 0);
+    assert.equal(next.held[0]!.length, sinkCount * ofEach);
+  });
+
+  it('subscribes again some thousand a turn, and everybody once', () => {
+    const { subscribe, attach, runTurn } = setup();
+    for (let i = 0; i < 10_000; i++) subscribe(new Sink());
+    const service = new Service();
+    attach(1, service);
+    for (let turns = 0, before = 0; runTurn() > 0; turns++, before = service.subscribed.length) {
+      assert.ok(service.subscribed.length - before <= attachSlice);
+      if (turns === 7) subscribe(new Sink());
+    }
+    assert.equal(service.subscribed.length, sinkCount + 10_001);
+    assert.equal(new Set(service.subscribed).size, sinkCount + 10_001);
+  });
+});
