@@ -51,6 +51,11 @@ describe('settings', () => {
     ['lease', '1ms'],
     ['log-level', 'loud'],
     ['coordinator', 'local:'],
+    ['coordinator', 'zookeeper:a:1'],
+    ['coordinator', 'etcd:a:2379,b'],
+    ['coordinator', 'etcd:a:0'],
+    ['etcd-ca', ''],
+    ['etcd-tls', 'perhaps'],
     ['amqp', ['127.0.0.1:1']],
   ] as const) {
     it(`refuse ${name}: ${JSON.stringify(value)} by name`, () => {
@@ -67,6 +72,56 @@ describe('settings', () => {
       message: 'there is no setting "colour"',
     });
   });
+});
+
+describe('the coordinator', () => {
+  const etcd = { coordinator: 'etcd:a:2379,[::1]:2380' };
+
+  it('is a folder, or the members of an etcd', () => {
+    assert.deepEqual(readSettings({ coordinator: 'local:/x:y' }).coordinator, { kind: 'local', folder: '/x:y' });
+    assert.deepEqual(readSettings(etcd).coordinator, {
+      kind: 'etcd',
+      endpoints: [
+        { host: 'a', port: 2379 },
+        { host: '::1', port: 2380 },
+      ],
+      prefix: '/understudy',
+      user: null,
+      tls: null,
+    });
+  });
+
+  it('etcd may ask for a user and for certificates', () => {
+    const files = { 'etcd-ca': 'ca.pem', 'etcd-certificate': 'n1.pem', 'etcd-key': 'n1.key' };
+    const access = { 'etcd-user': 'u', 'etcd-password': 123, 'etcd-prefix': '/a/b' };
+    assert.deepEqual(readSettings({ ...etcd, ...files, ...access }).coordinator, {
+      ...readSettings(etcd).coordinator,
+      prefix: '/a/b',
+      user: { name: 'u', password: '123' },
+      tls: { ca: 'ca.pem', certificate: 'n1.pem', key: 'n1.key' },
+    });
+    const { coordinator } = readSettings({ ...etcd, 'etcd-tls': true });
+    assert.deepEqual(coordinator, {
+      ...readSettings(etcd).coordinator,
+      tls: { ca: undefined, certificate: undefined, key: undefined },
+    });
+  });
+
+  for (const [what, raw] of [
+    ['etcd-user', { ...etcd, 'etcd-user': 'u' }],
+    ['etcd-certificate', { ...etcd, 'etcd-key': 'k' }],
+    ['etcd-tls', { ...etcd, 'etcd-ca': 'c', 'etcd-tls': false }],
+    ['etcd-prefix', { ...etcd, 'etcd-prefix': 'a/' }],
+    ['etcd-ca', { coordinator: 'local:x', 'etcd-ca': 'c' }],
+    ['groups', { ...etcd, groups: 127 }],
+  ] as const) {
+    it(`settings that do not fit together are refused: ${what}`, () => {
+      assert.throws(
+        () => readSettings(raw),
+        (error) => error instanceof ConfigError && error.message.startsWith(`${what}: `),
+      );
+    });
+  }
 });
 
 describe('a settings file', () => {
