@@ -14,6 +14,7 @@ const pollMs = 20;
 /** Short, so that tests are: an election takes a second at most. */
 const timing = ['--heartbeat-interval', '50', '--election-timeout', '500'];
 
+/** Where tools/test/etcd.mjs puts it. */
 const binary: string = process.env['UNDERSTUDY_ETCD'] ?? 'node_modules/.cache/understudy/etcd/usr/bin/etcd';
 
 /** None outlives the test. */

@@ -134,10 +134,9 @@ export class EtcdMembers {
     if (this.cluster === '') this.cluster = clusterId;
     if (clusterId !== this.cluster) {
       this.drop(connection);
-      throw new EtcdError(
-        `${connection.endpoint} is of etcd cluster ${clusterId}, the others of ${this.cluster}`,
-        false,
-      );
+      const text = `${connection.endpoint} is of etcd cluster ${clusterId}, the others of ${this.cluster}`;
+      this.logger.warn(text);
+      throw new EtcdError(text, false);
     }
     if (revision < known) {
       this.distrust = `etcd went back from revision ${known} to ${revision}: it was restored or replaced; restart the brokers`;
