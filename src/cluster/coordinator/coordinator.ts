@@ -48,7 +48,7 @@ export interface Coordinator {
   identity(): Promise<string>;
   /** All entries whose keys begin with `prefix`, as of one moment. Linearizable: sees every swap completed before. */
   read(prefix: string): Promise<Entry[]>;
-  /** Compare-and-set of one or more entries, all or nothing. */
+  /** Compare-and-set of one or more entries, all or nothing. Rejects with a RangeError if the engine takes no swap so large. */
   swap(changes: readonly Change[]): Promise<SwapResult>;
   /**
    * Reports each changed entry (deleted: version 0, value ''), in order, at least the newest state of each key;
