@@ -89,6 +89,8 @@ export class Simulation {
     this.workload = new Workload(this.world, {
       messages: scenario?.messages ?? 220,
       durationMs: scenario === undefined ? 6000 : 12_000,
+      consumers: scenario?.consumers ?? {},
+      recycles: scenario?.recycles ?? false,
     });
     this.director = new FaultDirector(this.world);
   }
@@ -96,6 +98,9 @@ export class Simulation {
   async run(): Promise<RunResult> {
     const { world } = this;
     const rejected = (reason: unknown): void => world.fault(reason, 'a promise nobody waited for');
+    // The run's alone: a test runner would take it for its own.
+    const others = process.listeners('unhandledRejection');
+    process.removeAllListeners('unhandledRejection');
     process.on('unhandledRejection', rejected);
     world.loop.after(0, null, () => {
       this.script().then(
@@ -108,6 +113,7 @@ export class Simulation {
     });
     await world.loop.run();
     process.off('unhandledRejection', rejected);
+    for (const other of others) process.on('unhandledRejection', other);
     return {
       seed: world.seed,
       hash: world.loop.hash,

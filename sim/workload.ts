@@ -12,6 +12,10 @@ export interface WorkloadOptions {
   messages: number;
   /** For so long, about. */
   durationMs: number;
+  /** How all consumers are; what is left out is drawn for each. */
+  consumers?: Partial<ConsumerStyle>;
+  /** There is a queue that is deleted and declared again all the time; without it there may be one. */
+  recycles?: boolean;
 }
 
 const draining: ConsumerStyle = {
@@ -46,7 +50,7 @@ export class Workload {
     );
     this.queues.push({ name: 'transient', durable: false, fanned: true });
     if (this.random.chance(0.3)) this.queues.push({ name: 'purged', durable: true, fanned: false });
-    if (this.random.chance(0.4))
+    if (this.random.chance(0.4) || options.recycles === true)
       this.queues.push({ name: 'recycled', durable: this.random.chance(0.5), fanned: false });
     this.withoutAck = this.random.chance(0.25) ? this.random.pick(this.queues).name : '';
     this.declarer = new Declarer(world, 'declarer', this.queues);
@@ -165,6 +169,7 @@ export class Workload {
       keep: random.pick([0, 0.05, 0.2]),
       thinkMs: random.pick([0, 5, 50]),
       lifeMs: random.pick([500, 3000, 20_000]),
+      ...this.options.consumers,
     };
   }
 }

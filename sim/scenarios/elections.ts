@@ -2,21 +2,24 @@ import type { Scenario } from './scenario.js';
 
 /**
  * Who may be elected: a primary and a backup go, the backup comes back before anybody has taken over, while an intact member is
- * there but busy; or it comes back with another disk, or with a damaged one.
+ * there but busy, or out of the coordinator's reach; or it comes back with another disk.
  */
 export const elections: Scenario = {
   name: 'elections',
   rules: ['intactFirst', 'sameStore', 'noResume', 'newBootWaits', 'bootId'],
   rounds: 4,
+  messages: 400,
+  consumers: { thinkMs: 100, lifeMs: 20_000 },
   async play(stage) {
+    const { coordinator } = stage.world;
     const group = stage.group();
     const primary = stage.primary(group);
     const [restarted, intact] = stage.backups(group);
     if (restarted === undefined || intact === undefined) return;
     stage.stir();
     await stage.sleep(0, 5);
-    const wiped = stage.random.chance(0.5);
-    if (wiped) {
+    const kind = stage.random.pick(['busy', 'unable', 'wiped'] as const);
+    if (kind === 'wiped') {
       // All wanted replicas but one keep their disks, so nothing durable may be lost.
       stage.crash([restarted]);
       restarted.disk.wipe();
@@ -24,6 +27,15 @@ export const elections: Scenario = {
       stage.start([restarted]);
       await stage.sleep(50, 800);
       stage.start([intact, primary]);
+    } else if (kind === 'unable') {
+      // It is well, and cannot take over before it reaches the coordinator again: nobody else may.
+      coordinator.cut(intact.name);
+      stage.crash([restarted, primary]);
+      await stage.sleep(0, 20);
+      stage.start([restarted]);
+      await stage.sleep(2000, 4000);
+      coordinator.uncut(intact.name);
+      stage.start([primary]);
     } else {
       stage.crash([restarted, primary]);
       intact.context.eventCostMs = stage.random.pick([0, 0.5]);

@@ -8,19 +8,15 @@ export const killWhileJoining: Scenario = {
   name: 'kill-while-joining',
   rules: [
     'admitCommitted',
-    'admitTakeover',
     'joinerNotElectable',
-    'joiningMark',
     'joinerAcksNot',
-    'markUntilCommit',
-    'admitSynced',
     'outFirst',
     'bootId',
     'backfillPresent',
     'dropStale',
-    'publishersKept',
   ],
   rounds: 4,
+  messages: 800,
   async play(stage) {
     const group = stage.group();
     const primary = stage.primary(group);
@@ -35,9 +31,15 @@ export const killWhileJoining: Scenario = {
     stage.start([joiner]);
     const lateMs = stage.random.pick([0, 3, 30]);
     stage.delay(primary, joiner, lateMs);
-    await stage.sleep(10, 80);
-    stage.stir();
-    await stage.sleep(0, 20 + 2 * lateMs);
+    if (stage.random.chance(0.5)) {
+      // At the very moment of its admission, with batches on their way to it.
+      const isAdmitted = (): boolean => stage.record(group).inSync.some((member) => member.node === joiner.name);
+      await stage.until(() => isAdmitted() || !stage.stir(), 3000);
+    } else {
+      await stage.sleep(10, 80);
+      stage.stir();
+      await stage.sleep(0, 20 + 2 * lateMs);
+    }
     stage.crash([primary], stage.random.pick(['all', 'none', 'torn'] as const));
     if (stage.random.chance(0.3)) {
       await stage.sleep(0, 50);

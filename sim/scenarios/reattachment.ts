@@ -6,7 +6,7 @@ import type { Scenario } from './scenario.js';
  */
 export const reattachment: Scenario = {
   name: 'reattachment',
-  rules: ['waitReattach', 'keepHeld', 'attachNumber', 'holdOverLinkLoss', 'flagReaped', 'flagOld'],
+  rules: ['waitReattach', 'keepHeld', 'holdOverLinkLoss', 'flagReaped', 'flagOld'],
   rounds: 6,
   messages: 400,
   async play(stage) {

@@ -1,4 +1,5 @@
 import type { RuleName } from '../../src/base/rules.js';
+import type { ConsumerStyle } from '../workload/consumer.js';
 import type { Stage } from './stage.js';
 
 /**
@@ -13,6 +14,10 @@ export interface Scenario {
   readonly minInSync?: number;
   readonly nodes?: number;
   readonly messages?: number;
+  /** How all consumers are; what is left out is drawn for each. */
+  readonly consumers?: Partial<ConsumerStyle>;
+  /** A queue is deleted and declared again all the time. */
+  readonly recycles?: boolean;
   /** One round; played `rounds` times with everything healed in between. */
   play(stage: Stage): Promise<void>;
   readonly rounds: number;

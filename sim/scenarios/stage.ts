@@ -24,9 +24,10 @@ export class Stage {
     return this.world.loop.sleep(this.random.between(minMs, maxMs));
   }
 
-  /** Makes the clients busy; to be followed by a fault within milliseconds. */
-  stir(): void {
+  /** Makes the clients busy; to be followed by a fault within milliseconds. Returns true. */
+  stir(): true {
     for (const stir of this.world.onTrouble) stir();
+    return true;
   }
 
   // ---- who is who ----

@@ -5,6 +5,8 @@ export const wiring: Scenario = {
   name: 'wiring',
   rules: ['byIncarnation', 'waitVersion', 'onlyCommittedWiring', 'wiringWaitsForAll'],
   rounds: 5,
+  messages: 400,
+  recycles: true,
   async play(stage) {
     const system = stage.primary(0);
     const others = stage.random.shuffle(stage.world.nodes.filter((node) => node !== system));
@@ -21,8 +23,8 @@ export const wiring: Scenario = {
         break;
       case 1:
         // Still there for its clients, no longer for the system group.
-        stage.cutOff(outsider, [system], false);
-        await stage.sleep(300, 3000);
+        stage.cutOff(outsider, [system], stage.random.chance(0.7));
+        await stage.sleep(1000, 4000);
         break;
       default:
         stage.delay(system, outsider, stage.random.pick([20, 100, 400]));

@@ -53,23 +53,15 @@ export interface Rules {
   /** 8: set difference only for who is out of the in-sync set. Off: a member joins without being taken out. */
   readonly outFirst: boolean;
 
-  /** 9: a joiner's mark, on disk before its first change, forbids log matching. Off: a half-joined log is matched. */
-  readonly joiningMark: boolean;
   /** 9: a joiner's acks do not count before its join is done. Off: they count, and admit it, at once. */
   readonly joinerAcksNot: boolean;
   /** 9: a joiner is never elected. Off: whoever is asked, is. */
   readonly joinerNotElectable: boolean;
   /** 9: a joiner drops what the primary does not have. Off: it keeps it. */
   readonly dropStale: boolean;
-  /** 9: the mark is cleared only when the commit point has passed the log's end as of the last backfill. Off: with the last backfill. */
-  readonly markUntilCommit: boolean;
-  /** 9: the cleared mark is synced before the joiner counts. Off: it counts at once. */
-  readonly admitSynced: boolean;
 
-  /** 11: answers to clients go out only under a valid lease. Off: confirms are sent without it. */
-  readonly leaseConfirm: boolean;
-  /** 11: deliveries go out only under a valid lease. Off: they are sent without it. */
-  readonly leaseDeliver: boolean;
+  /** 11: answers and deliveries go out only under a valid lease. Off: without it. */
+  readonly leaseNeeded: boolean;
   /** 11: the lease is valid from the sending of the renewal. Off: from the receipt of the answer. */
   readonly leaseFromSend: boolean;
   /** 11: a live primary with a valid lease is not deposed. Off: a suspicion is enough to take over. */
@@ -90,8 +82,6 @@ export interface Rules {
   readonly waitReattach: boolean;
   /** 13: what a re-attaching node names stays held. Off: it is delivered again. */
   readonly keepHeld: boolean;
-  /** 13: calls and deliveries of an older attachment are dropped. Off: they are taken. */
-  readonly attachNumber: boolean;
   /** 13: messages of a dead holder come again flagged. Off: unflagged. */
   readonly flagReaped: boolean;
   /** 13: a lost link alone does not give a holder's messages to others. Off: it does. */
@@ -99,10 +89,8 @@ export interface Rules {
 
   /** 14: the log drops a publish it has already. Off: it takes it again. */
   readonly dedupe: boolean;
-  /** 14: unconfirmed publishes are sent again, in order, before any new one. Off: after the new ones. */
+  /** 14: unconfirmed publishes are sent again before any new one, and the log takes only the next. Off: after new ones, and any higher one. */
   readonly resendFirst: boolean;
-  /** 14: the log takes only a publisher's next number. Off: any higher number. */
-  readonly nextNumberOnly: boolean;
   /** 14, 19: publishers' last numbers are part of a join and of checkpoints. Off: they are forgotten. */
   readonly publishersKept: boolean;
 
@@ -152,14 +140,10 @@ export const allRules: Rules = {
   ackAfterSync: true,
   noAckAfterError: true,
   outFirst: true,
-  joiningMark: true,
   joinerAcksNot: true,
   joinerNotElectable: true,
   dropStale: true,
-  markUntilCommit: true,
-  admitSynced: true,
-  leaseConfirm: true,
-  leaseDeliver: true,
+  leaseNeeded: true,
   leaseFromSend: true,
   liveNotDeposed: true,
   newBootWaits: true,
@@ -169,12 +153,10 @@ export const allRules: Rules = {
   flagOld: true,
   waitReattach: true,
   keepHeld: true,
-  attachNumber: true,
   flagReaped: true,
   holdOverLinkLoss: true,
   dedupe: true,
   resendFirst: true,
-  nextNumberOnly: true,
   publishersKept: true,
   byIncarnation: true,
   waitVersion: true,

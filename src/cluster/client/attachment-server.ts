@@ -158,7 +158,7 @@ export class AttachmentServer {
     const port = attachment?.port;
     if (attachment === undefined || port === undefined) return;
     const { bytes, view, start, end } = frame;
-    if (view.getUint32(start, true) !== attachment.number && this.options.rules.attachNumber) return;
+    if (view.getUint32(start, true) !== attachment.number) return;
     switch (frame.type) {
       case FrameType.publish:
         return publishRecords(port, bytes, view, start + 16, end, view.getFloat64(start + 8, true));

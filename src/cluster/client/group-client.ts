@@ -245,7 +245,7 @@ export class GroupClient implements HolderClient, Flushable {
 
   /** Do calls with this attachment's number count? Those of an older attachment never do (rule 13). */
   isCurrent(number: number): boolean {
-    return number === this.current || !this.context.rules.attachNumber;
+    return number === this.current;
   }
 
   /** The primary took the attachment: says everything again that is not answered. */

@@ -198,7 +198,6 @@ export class Backup implements Flushable {
       this.joined = true;
       this.ack();
     });
-    if (!replica.context.rules.admitSynced) this.joined = true;
   }
 
   private streamed(type: number, bytes: Uint8Array, view: DataView, start: number, end: number): void {
@@ -238,7 +237,7 @@ export class Backup implements Flushable {
   private batch(bytes: Uint8Array, start: number, end: number): void {
     const { log, logger, context } = this.replica;
     const header = readBatch(bytes, start, end);
-    if (header.previous !== log.end && context.rules.refuseGaps) {
+    if (header.previous !== log.end && context.rules.refuseGaps && context.rules.truncate) {
       logger.warn('a batch does not follow on our log: following again', { previous: header.previous, end: log.end });
       this.follow();
       return;

@@ -55,7 +55,7 @@ export class Election {
     if (record.epoch < this.replica.epoch && rules.noLowerEpoch) return false;
     const entry = record.inSync.find((member) => member.node === self.node);
     if (entry === undefined) return !rules.joinerNotElectable && this.replica.joining;
-    if (entry.boot === self.boot) return !this.replica.mustJoin || !rules.joiningMark;
+    if (entry.boot === self.boot) return !this.replica.mustJoin;
     if (rules.sameStore && (entry.store !== self.store || !journalIntact)) return false;
     return !rules.intactFirst || !record.inSync.some((member) => member.node !== self.node && !this.isGone(member));
   }

@@ -109,9 +109,9 @@ export class Joiner {
 
   /** The commit point moved. */
   committed(): void {
-    const { log, context } = this.replica;
+    const { log } = this.replica;
     if (this.finished || this.endsAt === Number.POSITIVE_INFINITY) return;
-    if (context.rules.markUntilCommit && log.committed < this.endsAt) return;
+    if (log.committed < this.endsAt) return;
     this.finished = true;
     this.done();
   }

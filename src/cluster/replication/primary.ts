@@ -283,8 +283,7 @@ export class Primary implements GroupAppender, Flushable {
     const replica: Replica = { node: link.peer.node, store: message.store, boot: message.boot };
     this.followers.delete(link.peer.node);
     const member = this.set.includes(replica) || (!context.rules.bootId && this.set.includesNode(link.peer.node));
-    const joining = message.joining && context.rules.joiningMark;
-    if (member && !joining && context.rules.outFirst && this.match(link, replica, message)) return;
+    if (member && !message.joining && context.rules.outFirst && this.match(link, replica, message)) return;
     if (this.set.includesNode(link.peer.node) && context.rules.outFirst) {
       this.keeper.takeOut(link.peer.node, 'it must join');
       sendJson(link, FrameType.refuse, group, { epoch: this.epoch, session: message.session } satisfies RefuseMessage);

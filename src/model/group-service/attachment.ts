@@ -131,7 +131,7 @@ export class Attachment implements GroupServicePort {
       if (!rules.retryWaits) this.confirm(sequence);
       return false;
     }
-    if (sequence > next && rules.nextNumberOnly) {
+    if (sequence > next && rules.resendFirst) {
       this.service.breakTie(this, `publish number ${sequence} came where ${next} was due`);
       return false;
     }

@@ -388,7 +388,7 @@ export class GroupService implements Flushable {
     this.isTouched = false;
     const mayAct = this.appender.mayAct();
     if (mayAct) this.answers.sendDue();
-    if (this.isOpen && (mayAct || !this.rules.leaseDeliver)) this.dispatch();
+    if (this.isOpen && (mayAct || !this.rules.leaseNeeded)) this.dispatch();
     this.unpin();
     this.appendSettlements();
     const end = this.logEnd;
@@ -397,7 +397,7 @@ export class GroupService implements Flushable {
     const lsn = this.rules.retryWaits ? end : 0;
     for (const attachment of this.attachments.values()) {
       attachment.markSettlements(lsn);
-      if (attachment.state !== AttachmentState.attached || (!mayAct && this.rules.leaseConfirm)) continue;
+      if (attachment.state !== AttachmentState.attached || (!mayAct && this.rules.leaseNeeded)) continue;
       if (!this.holdsConfirms || !this.rules.minInSync) attachment.answerConfirms();
       attachment.answerSettlements(this.committedLsn);
     }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { allRules, rulesWithout, type Rules } from '../../../src/base/rules.js';
+import { allRules, type Rules } from '../../../src/base/rules.js';
 import { TestClient } from './test-client.js';
 import { type TestGroup, type TestNode, World } from './world.js';
 
@@ -216,23 +216,6 @@ describe('a lost link, in the same epoch', () => {
     await world.run(100);
     assert.deepEqual(consumer.delivered, ['m1!', 'm2!']);
     assert.deepEqual(publisher.confirmed, texts(1, 2));
-  });
-});
-
-describe('rules that are left out', () => {
-  it('without resendFirst a new publish overtakes the old ones, and the log breaks the tie', async () => {
-    const { world, nodes, group } = await cluster(rulesWithout('resendFirst'));
-    const [a, b, c] = nodes as [TestNode, TestNode, TestNode];
-    const publisher = new TestClient(c, 1);
-    group.primary!.commits = false;
-    publisher.publish('m1');
-    await world.run(10);
-    a.kill();
-    await world.run(5);
-    publisher.publish('m2');
-    group.lead(b);
-    await world.run(10);
-    assert.ok(group.brokenTies > 0);
   });
 });
 

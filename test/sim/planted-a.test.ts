@@ -1,0 +1,25 @@
+import { plantedTests } from './planted.js';
+
+plantedTests([
+  { rule: 'noResume', scenario: 'elections' },
+  { rule: 'bootId', scenario: 'elections' },
+  { rule: 'intactFirst', scenario: 'elections' },
+  { rule: 'sameStore', scenario: 'elections' },
+  { rule: 'newBootWaits', scenario: 'elections' },
+  { rule: 'epochPersist', scenario: 'coordinator-restored' },
+  { rule: 'noLowerEpoch', scenario: 'coordinator-restored' },
+  { rule: 'tailNotCommitted', scenario: 'double-failover' },
+  { rule: 'ackEpoch', scenario: 'double-failover' },
+  { rule: 'retryWaits', scenario: 'late-confirms' },
+  { rule: 'truncate', scenario: 'double-failover' },
+  { rule: 'applyAtCommit', scenario: 'double-failover' },
+  { rule: 'deliverCommitted', scenario: 'double-failover' },
+  { rule: 'backupsBeforeConfirm', scenario: 'double-failover' },
+  { rule: 'refuseGaps', scenario: 'lost-batch' },
+  { rule: 'ackAfterSync', scenario: 'power-cut' },
+  { rule: 'ownSync', scenario: 'power-cut' },
+  { rule: 'syncDisk', scenario: 'power-cut' },
+  { rule: 'noAckAfterError', scenario: 'power-cut' },
+  { rule: 'wholeRecord', scenario: '' },
+  { rule: 'requeueInPlace', scenario: '' },
+]);

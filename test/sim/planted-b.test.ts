@@ -1,0 +1,27 @@
+import { plantedTests } from './planted.js';
+
+plantedTests([
+  { rule: 'admitCommitted', scenario: 'kill-while-joining' },
+  { rule: 'joinerNotElectable', scenario: 'kill-while-joining' },
+  { rule: 'joinerAcksNot', scenario: 'kill-while-joining' },
+  { rule: 'outFirst', scenario: 'kill-while-joining' },
+  { rule: 'backfillPresent', scenario: 'kill-while-joining' },
+  { rule: 'dropStale', scenario: 'kill-while-joining' },
+  { rule: 'leaseNeeded', scenario: 'deposed-primary' },
+  { rule: 'leaseFromSend', scenario: 'deposed-primary' },
+  { rule: 'liveNotDeposed', scenario: 'deposed-primary' },
+  { rule: 'publishersKept', scenario: 'late-confirms' },
+  { rule: 'dedupe', scenario: 'late-confirms' },
+  { rule: 'resendFirst', scenario: 'late-confirms' },
+  { rule: 'waitReattach', scenario: 'reattachment' },
+  { rule: 'keepHeld', scenario: 'reattachment' },
+  { rule: 'holdOverLinkLoss', scenario: 'reattachment' },
+  { rule: 'flagReaped', scenario: 'reattachment' },
+  { rule: 'flagOld', scenario: 'reattachment' },
+  { rule: 'minInSync', scenario: 'too-few' },
+  { rule: 'minSmallestSet', scenario: 'too-few' },
+  { rule: 'unionInSync', scenario: 'too-few' },
+  { rule: 'byIncarnation', scenario: 'wiring' },
+  { rule: 'waitVersion', scenario: 'wiring' },
+  { rule: 'onlyCommittedWiring', scenario: 'wiring' },
+]);
