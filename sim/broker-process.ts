@@ -89,7 +89,16 @@ class BrokerProbe implements NodeProbe {
   }
 
   residue(): Record<string, number> {
-    return {};
+    const { clients, store } = this.node;
+    let delivered = 0;
+    for (const { primary, state } of this.replicas.values())
+      if (primary !== undefined) for (const { index } of state.allQueues()) delivered += index.delivered;
+    return {
+      ...clients.unfinished(),
+      'bytes in outboxes': clients.memory.bytes,
+      'messages that nobody holds': delivered,
+      'bytes on their way to the disk': store.journal.pendingBytes,
+    };
   }
 
   private get replicas(): BrokerNode['replication']['replicas'] {

@@ -63,7 +63,7 @@ export class FaultDirector {
 
   /** Makes the clients busy, some milliseconds before something happens. */
   async stir(minMs: number, maxMs: number): Promise<void> {
-    for (const stir of this.world.onTrouble) stir();
+    for (const client of this.world.onTrouble) client.stir();
     await this.world.loop.sleep(this.random.between(minMs, maxMs));
   }
 

@@ -21,6 +21,13 @@ export class Finding extends Error {
   }
 }
 
+/** A client that can be made busy. */
+export interface Stirred {
+  /** The node it is connected to, if to any. */
+  readonly at: SimNode | undefined;
+  stir(): void;
+}
+
 export interface WorldOptions {
   seed: number;
   nodes: number;
@@ -51,8 +58,8 @@ export class SimWorld implements NodeWorld {
   readonly connections: Set<Connection> = new Set();
   /** No more faults: whoever waits for an answer must get it. */
   patient = false;
-  /** Run when something is about to fail: clients that are busy then find more than those that are idle. */
-  readonly onTrouble: Set<() => void> = new Set();
+  /** Stirred when something is about to fail: clients that are busy then find more than those that are idle. */
+  readonly onTrouble: Set<Stirred> = new Set();
   nextConnection = 1;
   nextConsumer = 1;
   finding: Finding | undefined;

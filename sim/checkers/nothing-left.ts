@@ -1,7 +1,7 @@
 /**
- * Memory is bounded: when nothing is under way, nothing is kept for it. Outboxes, tails of logs, pinned chunks, pending requests
- * and messages held by nobody are counted in each node, and all must be 0 at the end of every run. A leak of one entry per
- * failover is found by the first seed that has a failover.
+ * Memory is bounded: when nothing is under way, nothing is kept for it. Outboxes, unanswered publishes, settlements and requests,
+ * subscriptions, and messages held by nobody are counted in each node, and all must be 0 at the end of every run. A leak of one
+ * entry per failover is found by the first seed that has a failover.
  */
 import { Checker } from './checker.js';
 

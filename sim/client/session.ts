@@ -136,7 +136,9 @@ export class Session implements PublishOwner, DeliverySink {
 
   // ---- consuming ----
 
+  /** Nothing happens after the end, as with what a channel had not come to yet. */
   async consume(consumer: Consumer, credit: number): Promise<void> {
+    if (this.closed) return;
     consumer.incarnation = this.probe.incarnationOf('/', consumer.queue);
     const subscription = await this.broker.consume({
       vhost: '/',
@@ -189,6 +191,7 @@ export class Session implements PublishOwner, DeliverySink {
 
   /** `got` is called with the delivery, or undefined for an empty queue; `failed` with the refusal. */
   get(consumer: Consumer, got: (delivery: Delivery | undefined) => void, failed: (error: Error) => void): void {
+    if (this.closed) return;
     consumer.incarnation = this.probe.incarnationOf('/', consumer.queue);
     this.broker.get({
       vhost: '/',

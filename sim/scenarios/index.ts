@@ -1,7 +1,6 @@
 import { coordinatorRestored } from './coordinator-restored.js';
 import { deposedPrimary } from './deposed-primary.js';
 import { doubleFailover } from './double-failover.js';
-import { earlyJoin } from './early-join.js';
 import { elections } from './elections.js';
 import { killWhileJoining } from './kill-while-joining.js';
 import { lateConfirms } from './late-confirms.js';
@@ -17,7 +16,6 @@ export const scenarios: readonly Scenario[] = [
   coordinatorRestored,
   deposedPrimary,
   doubleFailover,
-  earlyJoin,
   elections,
   killWhileJoining,
   lateConfirms,

@@ -16,7 +16,7 @@ export const killWhileJoining: Scenario = {
     'dropStale',
   ],
   rounds: 4,
-  messages: 800,
+  messages: 400,
   async play(stage) {
     const group = stage.group();
     const primary = stage.primary(group);

@@ -26,7 +26,7 @@ export class Stage {
 
   /** Makes the clients busy; to be followed by a fault within milliseconds. Returns true. */
   stir(): true {
-    for (const stir of this.world.onTrouble) stir();
+    for (const client of this.world.onTrouble) client.stir();
     return true;
   }
 
@@ -61,6 +61,13 @@ export class Stage {
   /** All nodes serve and all groups have their full in-sync sets. */
   whole(limitMs = 15_000): Promise<boolean> {
     return this.until(this.isWhole, limitMs);
+  }
+
+  /** Nodes that publishers are connected to, in random order. */
+  publishersAt(): SimNode[] {
+    const at = new Set<SimNode>();
+    for (const client of this.world.onTrouble) if (client.at !== undefined) at.add(client.at);
+    return this.random.shuffle([...at]);
   }
 
   async until(condition: () => boolean, limitMs: number): Promise<boolean> {

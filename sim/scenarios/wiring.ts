@@ -5,12 +5,12 @@ export const wiring: Scenario = {
   name: 'wiring',
   rules: ['byIncarnation', 'waitVersion', 'onlyCommittedWiring', 'wiringWaitsForAll'],
   rounds: 5,
-  messages: 400,
+  messages: 1000,
   recycles: true,
   async play(stage) {
     const system = stage.primary(0);
     const others = stage.random.shuffle(stage.world.nodes.filter((node) => node !== system));
-    const outsider = others[0]!;
+    const outsider = stage.publishersAt().find((node) => node !== system) ?? others[0]!;
     await stage.sleep(0, 400);
     switch (stage.random.int(3)) {
       case 0:
@@ -23,8 +23,12 @@ export const wiring: Scenario = {
         break;
       case 1:
         // Still there for its clients, no longer for the system group.
-        stage.cutOff(outsider, [system], stage.random.chance(0.7));
-        await stage.sleep(1000, 4000);
+        stage.cutOff(outsider, [system], true);
+        await stage.until(() => !stage.record(0).inSync.some((member) => member.node === outsider.name), 3000);
+        for (let i = 0; i < 15; i++) {
+          stage.stir();
+          await stage.sleep(20, 60);
+        }
         break;
       default:
         stage.delay(system, outsider, stage.random.pick([20, 100, 400]));

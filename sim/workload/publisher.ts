@@ -1,6 +1,7 @@
 import type { PublishRequest } from '../client/session.js';
 import { Message } from '../history.js';
-import type { SimWorld } from '../world.js';
+import type { SimNode } from '../node.js';
+import type { SimWorld, Stirred } from '../world.js';
 import { Actor } from './actor.js';
 
 /** Where a publisher sends: an exchange and a key, and the queues that are bound there for good. */
@@ -20,7 +21,7 @@ interface Unconfirmed {
  * Publishes numbered messages with confirms. What was not confirmed when its connection went is sent again, in order, before
  * anything new: so those may legally come twice, and only those.
  */
-export class Publisher extends Actor {
+export class Publisher extends Actor implements Stirred {
   private readonly targets: readonly Target[];
   private readonly window: number;
   private readonly pauseMs: number;
@@ -38,11 +39,18 @@ export class Publisher extends Actor {
     this.pauseMs = (2 * durationMs) / count;
   }
 
+  get at(): SimNode | undefined {
+    return this.connection?.node;
+  }
+
+  stir(): void {
+    this.publishSome(1 + this.random.int(6));
+  }
+
   async run(): Promise<void> {
-    const stir = (): void => this.publishSome(1 + this.random.int(6));
-    this.world.onTrouble.add(stir);
+    this.world.onTrouble.add(this);
     await this.publishAll();
-    this.world.onTrouble.delete(stir);
+    this.world.onTrouble.delete(this);
     this.disconnect();
   }
 

@@ -35,8 +35,6 @@ export interface Rules {
 
   /** 5: a joiner is admitted only with acked >= the commit point. Off: as soon as it has sent any ack. */
   readonly admitCommitted: boolean;
-  /** 5: a joiner is admitted only with acked >= the log's end at the takeover. Off: that end is not looked at. */
-  readonly admitTakeover: boolean;
 
   /** 6: a follower truncates to the common point. Off: it keeps its own tail and appends after it. */
   readonly truncate: boolean;
@@ -133,7 +131,6 @@ export const allRules: Rules = {
   tailNotCommitted: true,
   retryWaits: true,
   admitCommitted: true,
-  admitTakeover: true,
   truncate: true,
   refuseGaps: true,
   applyAtCommit: true,

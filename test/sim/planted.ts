@@ -13,15 +13,18 @@ import { Simulation, type RunOptions } from '../../sim/simulation.js';
 export interface Planted {
   readonly rule: RuleName;
   readonly scenario: string;
+  /** The seed to begin with, where it is known to show late: saves the time, not the proof. */
+  readonly from?: number;
 }
 
 const seedsMax = 2000;
 
 /** For each: the first seed that finds it, of `seedsMax`. */
 export function plantedTests(list: readonly Planted[]): void {
-  for (const { rule, scenario } of list) {
+  for (const { rule, scenario, from = 1 } of list) {
     test(`without ${rule}: found by ${scenario === '' ? 'random faults' : scenario}`, async (t) => {
-      for (let seed = 1; seed <= seedsMax; seed++) {
+      for (let tried = 0; tried < seedsMax; tried++) {
+        const seed = ((from - 1 + tried) % seedsMax) + 1;
         const options: RunOptions = { seed, createProcess: createSimProcess, mutant: rule };
         const run = new Simulation(scenario === '' ? options : { ...options, scenario: findScenario(scenario) });
         const { finding } = await run.run();

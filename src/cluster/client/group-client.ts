@@ -44,6 +44,19 @@ export const attachSlice = 2048;
 /** A question that is not answered in this time fails. */
 export const requestTimeoutMs = 30_000;
 
+/** Counts; all are 0 when nobody uses the group. */
+export interface Unfinished {
+  /** Without a confirm. */
+  publishes: number;
+  /** Acks, rejections and requeues without an answer. */
+  settlements: number;
+  /** Gets, counts and purges without an answer. */
+  requests: number;
+  subscriptions: number;
+  /** Channels that have consumed or got anything. */
+  channels: number;
+}
+
 export class GroupClient implements HolderClient, Flushable {
   readonly group: number;
   /** The service of the present attachment. */
@@ -144,6 +157,17 @@ export class GroupClient implements HolderClient, Flushable {
         holder.requeue(position);
     });
     for (const subscription of this.closing) if (subscription.sink === sink) this.closing.delete(subscription);
+  }
+
+  /** What is not finished yet between this node's clients and the group. */
+  get unfinished(): Unfinished {
+    return {
+      publishes: this.confirms.outstanding,
+      settlements: this.settlements.end - this.settlements.answered,
+      requests: this.requests.size,
+      subscriptions: this.subscriptions.size,
+      channels: this.sinks.size,
+    };
   }
 
   /** Fails the questions and new subscriptions that have waited too long. */

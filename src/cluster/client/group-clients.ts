@@ -16,7 +16,7 @@ import type { Link } from '../link/link.js';
 import type { Links } from '../link/links.js';
 import { isLocalGroup, systemGroup } from '../map.js';
 import { decodeText, FrameType, redeliveredBit } from './frames.js';
-import { GroupClient, type GroupClientContext } from './group-client.js';
+import { GroupClient, type GroupClientContext, type Unfinished } from './group-client.js';
 import { LocalClient } from './local-client.js';
 import type { GroupDirectory, LedGroup, UnconfirmedKeeper } from './ports.js';
 import { OutboxMemory } from './publish-outbox.js';
@@ -95,6 +95,16 @@ export class GroupClients implements UnconfirmedKeeper {
   broken(group: number): void {
     const seat = this.seats.get(group);
     if (seat !== undefined) this.askAgain(group, seat);
+  }
+
+  /** What is not finished, of all groups together. */
+  unfinished(): Unfinished {
+    const sum: Unfinished = { publishes: 0, settlements: 0, requests: 0, subscriptions: 0, channels: 0 };
+    for (const { client } of this.seats.values()) {
+      const { unfinished } = client;
+      for (const key of Object.keys(sum) as (keyof Unfinished)[]) sum[key] += unfinished[key];
+    }
+    return sum;
   }
 
   forgetPublisher(owner: PublishOwner): void {

@@ -290,7 +290,7 @@ export class Primary implements GroupAppender, Flushable {
       return;
     }
     // A joiner's base is after all older epochs: what follows it in the log is of this epoch only.
-    if (this.replica.log.committed < this.takeoverEnd && context.rules.admitTakeover)
+    if (this.replica.log.committed < this.takeoverEnd)
       sendJson(link, FrameType.refuse, group, { epoch: this.epoch, session: message.session } satisfies RefuseMessage);
     else this.join(link, replica, message);
   }

@@ -164,7 +164,7 @@ export class SetKeeper {
   private isAdmissible(follower: Follower): boolean {
     const { rules } = this.context;
     if (rules.admitCommitted && follower.durable < this.primary.replica.log.committed) return false;
-    return !rules.admitTakeover || follower.durable >= this.primary.takeoverEnd;
+    return follower.durable >= this.primary.takeoverEnd;
   }
 
   private propose(inSync: readonly Replica[], what: string): void {
