@@ -9,6 +9,7 @@ import { powerCut } from './power-cut.js';
 import { reattachment } from './reattachment.js';
 import type { Scenario } from './scenario.js';
 import { tooFew } from './too-few.js';
+import { unansweredShrink } from './unanswered-shrink.js';
 import { wiring } from './wiring.js';
 
 /** Every directed scenario. With all rules kept each must be green, like any run. */
@@ -23,6 +24,7 @@ export const scenarios: readonly Scenario[] = [
   powerCut,
   reattachment,
   tooFew,
+  unansweredShrink,
   wiring,
 ];
 

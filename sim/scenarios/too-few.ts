@@ -3,7 +3,7 @@ import type { Scenario } from './scenario.js';
 /** Members of the in-sync set go one after the other under load, while the coordinator is slow to answer who is left. */
 export const tooFew: Scenario = {
   name: 'too-few',
-  rules: ['minInSync', 'minSmallestSet', 'unionInSync'],
+  rules: ['minInSync', 'minSmallestSet'],
   rounds: 4,
   minInSync: 2,
   messages: 400,

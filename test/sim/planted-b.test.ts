@@ -20,9 +20,9 @@ plantedTests([
   { rule: 'flagOld', scenario: 'reattachment' },
   { rule: 'minInSync', scenario: 'too-few' },
   { rule: 'minSmallestSet', scenario: 'too-few', from: 10 },
-  { rule: 'unionInSync', scenario: 'too-few' },
+  { rule: 'unionInSync', scenario: 'unanswered-shrink' },
   { rule: 'byIncarnation', scenario: 'wiring', from: 28 },
   { rule: 'waitVersion', scenario: 'wiring' },
   { rule: 'wiringWaitsForAll', scenario: 'wiring', from: 9 },
-  { rule: 'onlyCommittedWiring', scenario: 'wiring' },
+  { rule: 'onlyCommittedWiring', scenario: 'wiring', from: 87 },
 ]);
