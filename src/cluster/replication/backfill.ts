@@ -32,9 +32,16 @@ export class BackfillSender {
     this.epoch = epoch;
   }
 
-  /** Names all queues to the joiner, in slices. Those that are opened meanwhile are among them, or come after with a batch. */
+  /**
+   * Names all queues to the joiner, in slices, and then lets batches go to it. Queues that are opened meanwhile are among them, or
+   * come with a batch.
+   */
   begin(follower: Follower): void {
-    new SlicedWalk(this.listQueues(follower), queuesPerFrame, this.replica.state.later);
+    new SlicedWalk(this.listQueues(follower), queuesPerFrame, this.replica.state.later, () => {
+      if (!this.isCurrent(follower)) return;
+      follower.isStreaming = true;
+      this.replica.primary!.wake();
+    });
   }
 
   private *listQueues(follower: Follower): Generator<number, void> {

@@ -23,8 +23,11 @@ export class Follower {
   private aimedAt: number;
   /** Set while commits wait for it although it is not in the set yet, so that it can catch up: until then. */
   candidateUntil = 0;
-  /** Backfill that was asked for and is not sent yet. */
-  backfilling = 0;
+  /**
+   * Batches go to it: to a joiner only when all queues were named to it, for it passes over messages of queues that it does not
+   * have.
+   */
+  isStreaming: boolean;
 
   /** @param ourDisk how far our own disk has the log now. */
   constructor(replica: Replica, link: Link, session: number, matched: boolean, ourDisk: Lsn, now: number) {
@@ -32,6 +35,7 @@ export class Follower {
     this.link = link;
     this.session = session;
     this.matched = matched;
+    this.isStreaming = matched;
     this.levelAt = now;
     this.aim = ourDisk;
     this.aimedAt = now;

@@ -39,7 +39,7 @@ export class Joiner {
     this.done = done;
   }
 
-  /** The primary's queues as of `base`. After the last part: drop the others, then compare one after the other. */
+  /** The primary's queues, as of `base` or somewhat later; no batch comes before. After the last part: drop the others, then compare one after the other. */
   queues(message: QueuesMessage): void {
     const { state } = this.replica;
     for (const [incarnation, options] of message.queues) {

@@ -214,7 +214,7 @@ export class Primary implements GroupAppender, Flushable {
   }
 
   private wakeIfBehind(follower: Follower): void {
-    if (follower.toldCommit < this.replica.log.committed) this.wake();
+    if (follower.isStreaming && follower.toldCommit < this.replica.log.committed) this.wake();
   }
 
   private releaseTail(): void {
@@ -228,8 +228,8 @@ export class Primary implements GroupAppender, Flushable {
   /** Sends what the follower has not been sent, and the commit point. Stops when the link is full; `linkDrained` goes on. */
   private send(follower: Follower): void {
     const { log, group, context } = this.replica;
-    const { link, session } = follower;
-    while (follower.nextNumber < log.endNumber && !link.congested) {
+    const { link, session, isStreaming } = follower;
+    while (isStreaming && follower.nextNumber < log.endNumber && !link.congested) {
       const batch = log.batch(follower.nextNumber);
       if (batch === undefined) {
         this.dropFollower(follower, 'it fell behind what is kept of the log');
@@ -243,7 +243,7 @@ export class Primary implements GroupAppender, Flushable {
     const outside = !follower.matched || !this.set.includes(follower.replica);
     if (follower.nextNumber < log.endNumber && outside && log.tailBytes > context.limits.tailBytesMax)
       this.dropFollower(follower, 'it fell behind, and is not in sync');
-    else if (follower.toldCommit < log.committed && follower.nextNumber === log.endNumber) {
+    else if (isStreaming && follower.toldCommit < log.committed && follower.nextNumber === log.endNumber) {
       sendPoint(link, FrameType.commit, group, this.epoch, session, log.committed);
       follower.toldCommit = log.committed;
     }

@@ -31,7 +31,7 @@ async function joined() {
   const other = { node: 'b', store: 'b', boot: 2 };
   const follower = new Follower(other, link as unknown as Link, 1, false, 0, 0);
   const followers = new Map([['b', follower]]);
-  bench.replica.primary = { followers, advance() {}, close() {} } as unknown as typeof bench.replica.primary;
+  bench.replica.primary = { followers, advance() {}, wake() {}, close() {} } as unknown as typeof bench.replica.primary;
   const sender = new BackfillSender(bench.replica, 1);
   return { bench, log, link, follower, followers, sender, clock: bench.replica.context.clock as ManualClock };
 }
