@@ -30,15 +30,23 @@ const resources: readonly Resource[] = [...clusterRoutes, ...queueRoutes, ...hea
 
 /** Requests that are under way; more are refused. */
 const requestsMax = 1000;
+/** Names have up to 255 bytes, and each may be written as `%xx`. */
+const parameterLengthMax = 3 * 255;
 /** Sockets at most, and the share that they may have of the files that the process may open: others need some too. */
 const connectionsMax = 256;
 const openFilesShare = 1 / 8;
 
 export class ManagementServer {
   private readonly options: ManagementOptions;
-  private readonly router = findMyWay({ ignoreTrailingSlash: true, caseSensitive: true });
+  private readonly router = findMyWay({
+    ignoreTrailingSlash: true,
+    caseSensitive: true,
+    maxParamLength: parameterLengthMax,
+  });
   private readonly server: Server;
   private readonly sockets: Set<Socket> = new Set();
+  /** Sockets whose request is under way. */
+  private readonly busy: WeakSet<Socket> = new WeakSet();
   private requests = 0;
 
   constructor(options: ManagementOptions) {
@@ -75,6 +83,13 @@ export class ManagementServer {
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { socket } = request;
+    // Requests that come without waiting for answers would all be served in one turn, megabytes of them: nobody needs that.
+    if (socket.destroyed || this.busy.has(socket)) {
+      socket.destroy();
+      return;
+    }
+    this.busy.add(socket);
     request.resume();
     this.requests++;
     try {
@@ -82,6 +97,7 @@ export class ManagementServer {
     } catch (error) {
       this.refuse(response, error);
     } finally {
+      this.busy.delete(socket);
       this.requests--;
     }
   }

@@ -1,5 +1,6 @@
 /** The HTTP API of one broker. */
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import * as amqp from 'amqplib';
 import { Broker } from '../../src/index.js';
@@ -61,6 +62,32 @@ describe('HTTP', () => {
       members: ['n1'],
       online: ['n1'],
     });
+  });
+
+  it('tells of queues whatever their names', async () => {
+    const channel = await connection.createChannel();
+    for (const name of ['q'.repeat(255), 'é'.repeat(127), '%'.repeat(255), ' ', 'a/../b?c#d', '__proto__']) {
+      await channel.assertQueue(name);
+      const { status, body } = await request(`${broker.httpUrl}/api/queues/%2F/${encodeURIComponent(name)}`);
+      assert.equal(status, 200, name);
+      assert.equal(body['name'], name);
+    }
+    await channel.close();
+  });
+
+  it('ends sockets whose requests do not wait for their answers, and serves the others', async () => {
+    const one = 'GET /api/cluster HTTP/1.1\r\nHost: x\r\n\r\n';
+    const sockets = Array.from({ length: 20 }, () => connect(Number(new URL(broker.httpUrl).port), '127.0.0.1'));
+    await Promise.all(
+      sockets.map(async (socket) => {
+        socket.on('error', () => {});
+        socket.resume();
+        socket.write(one.repeat(5000));
+        await new Promise<void>((resolve) => void socket.once('close', () => resolve()));
+        assert.ok(socket.bytesRead < 1000, `${socket.bytesRead} bytes of answers`);
+      }),
+    );
+    assert.equal((await request(`${broker.httpUrl}/api/health`)).status, 200);
   });
 
   it('tells that it is well', async () => {
