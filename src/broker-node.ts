@@ -13,6 +13,7 @@ import { allRules, type Rules } from './base/rules.js';
 import type { Turn } from './base/turn.js';
 import type { Transport } from './cluster/byte-stream.js';
 import { AttachmentServer } from './cluster/client/attachment-server.js';
+import { QueueAccess } from './cluster/client/queue-access.js';
 import { ClusterBroker } from './cluster/client/cluster-broker.js';
 import { GroupClients } from './cluster/client/group-clients.js';
 import { journalSource, healthSource, memorySource, outboxSource, SourcesGate } from './cluster/client/publish-gate.js';
@@ -121,6 +122,7 @@ export class BrokerNode {
   private wiringClient!: WiringClient;
   private wiringServer!: WiringServer;
   private wiring!: ClusterWiring;
+  private queues!: QueueAccess;
   private gate!: SourcesGate;
   private reconciler!: WiringReconciler;
   private attachments: AttachmentServer | undefined;
@@ -341,6 +343,8 @@ export class BrokerNode {
         clock,
         leaseMs: options.times.leaseMs,
         primary: () => directory.replica(systemGroup).primary,
+        logEnd: () => directory.replica(systemGroup).log.end,
+        version: () => tables.version,
       });
     }
     this.wiringServer = new WiringServer({
@@ -361,7 +365,9 @@ export class BrokerNode {
       links: this.links,
       clock,
     });
-    this.wiring = new ClusterWiring({ tables, client: this.wiringClient, clients: this.clients, random, logger });
+    this.queues = new QueueAccess({ tables, clock, isCurrent: () => this.mayRoute() });
+    const { clients, queues, wiringClient: client } = this;
+    this.wiring = new ClusterWiring({ tables, client, clients, queues, random, logger });
     this.system.onVersion(() => this.reconciler.advanced());
     this.composeBroker();
   }
@@ -387,6 +393,7 @@ export class BrokerNode {
       clients: this.clients,
       wiring: this.wiring,
       gate: this.gate,
+      queues: this.queues,
       members: this.report,
       clock: ports.clock,
       mayRoute: () => this.mayRoute(),

@@ -28,7 +28,7 @@ import { DeferredPublishes, DeferredRoute } from './deferred-publishes.js';
 import type { GroupClients } from './group-clients.js';
 import type { GroupMembers } from './ports.js';
 import type { SourcesGate } from './publish-gate.js';
-import { findQueue, usableQueue } from './queue-access.js';
+import type { QueueAccess } from './queue-access.js';
 import { RouteCache } from './route-cache.js';
 
 /** The wiring with what concerns connections as a whole. */
@@ -44,6 +44,7 @@ export interface ClusterBrokerOptions {
   gate: SourcesGate;
   members: GroupMembers;
   clock: Clock;
+  queues: QueueAccess;
   /** This node's wiring is known to be current: what others were told is complete is in it (rule 15). */
   mayRoute(): boolean;
 }
@@ -125,6 +126,7 @@ export class ClusterBroker implements Broker {
   /** The node stops. */
   close(): void {
     this.deferred.close();
+    this.options.queues.close();
   }
 
   forgetPublisher(owner: PublishOwner): void {
@@ -133,22 +135,27 @@ export class ClusterBroker implements Broker {
   }
 
   async consume(request: ConsumeRequest): Promise<Subscription> {
-    const queue = usableQueue(this.tables, request.vhost, request.queue, request.connection);
+    const { queues, clients } = this.options;
+    const { vhost, connection } = request;
+    const queue =
+      queues.usable(vhost, request.queue, connection) ?? (await queues.usableSoon(vhost, request.queue, connection));
     // Now, and not when it must be said to a primary on another node, perhaps much later.
     checkArguments(request.arguments);
-    return this.options.clients.client(queue.group).consume(queue.position, request);
+    return clients.client(queue.group).consume(queue.position, request);
   }
 
   get(request: GetRequest): void {
-    let queue: QueueObject;
+    const { queues, clients } = this.options;
+    const { vhost, connection } = request;
+    const ask = (queue: QueueObject): void => clients.client(queue.group).get(queue.position, request);
     try {
-      queue = usableQueue(this.tables, request.vhost, request.queue, request.connection);
+      const queue = queues.usable(vhost, request.queue, connection);
+      if (queue !== undefined) ask(queue);
+      else queues.usableSoon(vhost, request.queue, connection).then(ask, (error: Error) => request.failed(error));
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
       request.failed(error);
-      return;
     }
-    this.options.clients.client(queue.group).get(queue.position, request);
   }
 
   forgetSink(sink: DeliverySink): void {
@@ -160,8 +167,8 @@ export class ClusterBroker implements Broker {
   }
 
   async queueStatus(vhost: string, name: string): Promise<QueueStatus> {
-    const queue = findQueue(this.tables, vhost, name);
-    const { clients, members } = this.options;
+    const { clients, members, queues } = this.options;
+    const queue = queues.find(vhost, name) ?? (await queues.found(vhost, name));
     const { ready, unacknowledged, consumers } = await clients.client(queue.group).count(queue.position);
     return {
       name,

@@ -9,7 +9,7 @@ import { describeQueue } from '../../model/wiring/planner.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import type { ConnectionWiring } from '../client/cluster-broker.js';
 import type { GroupClients } from '../client/group-clients.js';
-import { usableQueue } from '../client/queue-access.js';
+import type { QueueAccess } from '../client/queue-access.js';
 import { queueRefused } from '../client/refusal.js';
 import type { QueueCount } from '../client/requests.js';
 import type { WiringClient } from './wiring-client.js';
@@ -18,6 +18,7 @@ export interface ClusterWiringOptions {
   tables: WiringTables;
   client: WiringClient;
   clients: GroupClients;
+  queues: QueueAccess;
   random: Random;
   logger: Logger;
 }
@@ -49,7 +50,7 @@ export class ClusterWiring implements ConnectionWiring {
   async declareQueue(declaration: QueueDeclaration): Promise<QueueInfo> {
     const { vhost, connection } = declaration;
     if (declaration.passive) {
-      const queue = usableQueue(this.tables, vhost, declaration.name, connection);
+      const queue = await this.options.queues.usableSoon(vhost, declaration.name, connection);
       return this.info(queue);
     }
     const serverNamed = declaration.name === '';
@@ -70,8 +71,10 @@ export class ClusterWiring implements ConnectionWiring {
     options: { ifUnused: boolean; ifEmpty: boolean; connection: ConnectionId },
   ): Promise<number> {
     const { connection } = options;
+    // It is a certain queue that is deleted, not a name: with old wiring it could be one that is gone already.
+    await this.options.queues.current();
     if (this.tables.queue(vhost, name) === undefined) return 0;
-    const queue = usableQueue(this.tables, vhost, name, connection);
+    const queue = await this.options.queues.usableSoon(vhost, name, connection);
     const { ready, consumers, unacknowledged } = await this.count(queue);
     if (options.ifUnused && consumers > 0) throw preconditionFailed(queue, 'in use');
     if (options.ifEmpty && ready + unacknowledged > 0) throw preconditionFailed(queue, 'not empty');
@@ -88,7 +91,7 @@ export class ClusterWiring implements ConnectionWiring {
   }
 
   async purgeQueue(vhost: string, name: string, connection: ConnectionId): Promise<number> {
-    const queue = usableQueue(this.tables, vhost, name, connection);
+    const queue = await this.options.queues.usableSoon(vhost, name, connection);
     const { count, refusal } = await this.options.clients.client(queue.group).purge(queue.position);
     if (refusal !== '') throw queueRefused(refusal, vhost, name);
     return count;

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { RefusedError } from '../../../src/base/errors.js';
 import { silentLogger } from '../../../src/base/logger.js';
 import { ClusterBroker, type ConnectionWiring } from '../../../src/cluster/client/cluster-broker.js';
+import { QueueAccess } from '../../../src/cluster/client/queue-access.js';
 import { outboxSource, SourcesGate } from '../../../src/cluster/client/publish-gate.js';
 import type { Arguments, ArgumentValue, ConsumeRequest, GetRequest, Subscription } from '../../../src/model/broker.js';
 import type { QueueObject } from '../../../src/model/wiring/objects.js';
@@ -63,6 +64,7 @@ async function setup(): Promise<Setup> {
     gate: new SourcesGate([outboxSource(clients.memory, 1 << 20)], clock, silentLogger),
     members: { membersOf: () => ({ leader: 'a', members: ['a', 'b'], online: ['a'] }) },
     clock,
+    queues: new QueueAccess({ tables, clock, isCurrent: () => true }),
     mayRoute: () => true,
   });
   return { world, node: b, groups, tables, broker };

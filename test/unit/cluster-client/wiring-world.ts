@@ -3,6 +3,7 @@
  * committed records, which reach the nodes' tables one after the other.
  */
 import { silentLogger } from '../../../src/base/logger.js';
+import { QueueAccess } from '../../../src/cluster/client/queue-access.js';
 import { ClusterWiring } from '../../../src/cluster/wiring/cluster-wiring.js';
 import type { BootLives, SystemGroup, SystemLeader } from '../../../src/cluster/wiring/ports.js';
 import { WiringClient } from '../../../src/cluster/wiring/wiring-client.js';
@@ -43,7 +44,8 @@ export class WiringNode implements SystemGroup, BootLives {
     const { tables, server } = this;
     this.client = new WiringClient({ node: name, tables, feed: this, directory, server, links, clock });
     const random = system.world.random.fork(name);
-    this.wiring = new ClusterWiring({ tables, client: this.client, clients, random, logger: silentLogger });
+    const queues = new QueueAccess({ tables, clock, isCurrent: () => true });
+    this.wiring = new ClusterWiring({ tables, client: this.client, clients, queues, random, logger: silentLogger });
   }
 
   leader(): SystemLeader | undefined {
