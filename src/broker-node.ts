@@ -6,12 +6,9 @@
  *
  * A broker that is alone is a cluster of one: its coordinator is in memory, told what the store remembers of the records.
  */
-import type { Clock, Timer } from './base/clock.js';
-import type { Logger } from './base/logger.js';
-import type { Random } from './base/random.js';
+import type { Timer } from './base/clock.js';
 import { allRules, type Rules } from './base/rules.js';
-import type { Turn } from './base/turn.js';
-import type { Transport } from './cluster/byte-stream.js';
+import { brokerDefaults, type BrokerOptions, type BrokerPorts } from './broker-options.js';
 import { AttachmentServer } from './cluster/client/attachment-server.js';
 import { QueueAccess } from './cluster/client/queue-access.js';
 import { ClusterBroker } from './cluster/client/cluster-broker.js';
@@ -21,7 +18,7 @@ import { ClusterMap } from './cluster/cluster-map.js';
 import type { Coordinator } from './cluster/coordinator/coordinator.js';
 import { MemoryCoordinator } from './cluster/coordinator/memory.js';
 import { Links } from './cluster/link/links.js';
-import { HeartbeatLiveness, type HeartbeatTimes, heartbeatTimes } from './cluster/liveness/heartbeats.js';
+import { HeartbeatLiveness } from './cluster/liveness/heartbeats.js';
 import type { Liveness } from './cluster/liveness/liveness.js';
 import { SoloLiveness } from './cluster/liveness/solo.js';
 import {
@@ -35,7 +32,7 @@ import {
   sameReplica,
   systemGroup,
 } from './cluster/map.js';
-import { type ClusterDefaults, Membership } from './cluster/membership.js';
+import { Membership } from './cluster/membership.js';
 import { JoinNews } from './cluster/join-news.js';
 import { ClusterReport } from './cluster/report.js';
 import { BackfillPace } from './cluster/replication/backfill-pace.js';
@@ -53,53 +50,7 @@ import { WiringServer } from './cluster/wiring/wiring-server.js';
 import type { Broker } from './model/broker.js';
 import { GroupState } from './model/group-state.js';
 import { WiringTables } from './model/wiring/tables.js';
-import type { Disk } from './store/disk.js';
 import { Store } from './store/store.js';
-
-/** The world of a node. */
-export interface BrokerPorts {
-  clock: Clock;
-  turn: Turn;
-  random: Random;
-  logger: Logger;
-  disk: Disk;
-  /** Runs a function in a later turn. */
-  later(run: () => void): void;
-  /** Undefined: a broker that is alone. */
-  cluster: { transport: Transport; coordinator: Coordinator } | undefined;
-  rules?: Rules;
-}
-
-export interface BrokerOptions extends ClusterDefaults {
-  node: string;
-  /** HOST:PORT for links between brokers. */
-  address: string;
-  pid: number;
-  /** False: this node is to be primary of nothing, if it can be avoided. */
-  lead: boolean;
-  memoryBytes: number;
-  /** Publishes that wait for other nodes' primaries, and bytes that wait for the disk, at most. */
-  outboxBytesMax: number;
-  journalPendingBytesMax: number;
-  diskFreeBytesMin: number;
-  times: HeartbeatTimes;
-  limits: Partial<ReplicationLimits>;
-}
-
-export const brokerDefaults: Omit<BrokerOptions, 'node'> = {
-  address: '',
-  pid: 0,
-  lead: true,
-  groups: 16,
-  replicas: 3,
-  minInSync: 1,
-  memoryBytes: 256 * 1024 * 1024,
-  outboxBytesMax: 64 * 1024 * 1024,
-  journalPendingBytesMax: 64 * 1024 * 1024,
-  diskFreeBytesMin: 50 * 1024 * 1024,
-  times: heartbeatTimes,
-  limits: {},
-};
 
 export class BrokerNode {
   readonly ports: BrokerPorts;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Logger, silentLogger } from '../base/logger.js';
-import { brokerDefaults } from '../broker-node.js';
+import { brokerDefaults } from '../broker-options.js';
 import type { Coordinator } from '../cluster/coordinator/coordinator.js';
 import { LocalCoordinator } from '../cluster/coordinator/local.js';
 import { MemoryCoordinator } from '../cluster/coordinator/memory.js';

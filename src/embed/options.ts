@@ -1,7 +1,7 @@
 import type { Logger } from '../base/logger.js';
-import type { BrokerOptions } from '../broker-node.js';
+import type { BrokerOptions } from '../broker-options.js';
 import type { Endpoint } from '../config/endpoint.js';
-import { brokerDefaults } from '../broker-node.js';
+import { brokerDefaults } from '../broker-options.js';
 
 /** What one broker and a whole cluster may both be told. */
 export interface CommonOptions {

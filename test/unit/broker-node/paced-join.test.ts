@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BrokerNode, BrokerOptions } from '../../../src/broker-node.js';
+import type { BrokerNode } from '../../../src/broker-node.js';
+import type { BrokerOptions } from '../../../src/broker-options.js';
 import { MemoryCoordinator } from '../../../src/cluster/coordinator/memory.js';
 import { TcpTransport } from '../../../src/cluster/link/tcp-transport.js';
 import { declare, makeNode, TestPublisher } from './support.js';

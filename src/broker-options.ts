@@ -1,0 +1,57 @@
+/** What a broker is given: its world, and its options with their defaults. */
+import type { Clock } from './base/clock.js';
+import type { Logger } from './base/logger.js';
+import type { Random } from './base/random.js';
+import type { Rules } from './base/rules.js';
+import type { Turn } from './base/turn.js';
+import type { Transport } from './cluster/byte-stream.js';
+import type { Coordinator } from './cluster/coordinator/coordinator.js';
+import { type HeartbeatTimes, heartbeatTimes } from './cluster/liveness/heartbeats.js';
+import type { ClusterDefaults } from './cluster/membership.js';
+import type { ReplicationLimits } from './cluster/replication/context.js';
+import type { Disk } from './store/disk.js';
+
+/** The world of a node. */
+export interface BrokerPorts {
+  clock: Clock;
+  turn: Turn;
+  random: Random;
+  logger: Logger;
+  disk: Disk;
+  /** Runs a function in a later turn. */
+  later(run: () => void): void;
+  /** Undefined: a broker that is alone. */
+  cluster: { transport: Transport; coordinator: Coordinator } | undefined;
+  rules?: Rules;
+}
+
+export interface BrokerOptions extends ClusterDefaults {
+  node: string;
+  /** HOST:PORT for links between brokers. */
+  address: string;
+  pid: number;
+  /** False: this node is to be primary of nothing, if it can be avoided. */
+  lead: boolean;
+  memoryBytes: number;
+  /** Publishes that wait for other nodes' primaries, and bytes that wait for the disk, at most. */
+  outboxBytesMax: number;
+  journalPendingBytesMax: number;
+  diskFreeBytesMin: number;
+  times: HeartbeatTimes;
+  limits: Partial<ReplicationLimits>;
+}
+
+export const brokerDefaults: Omit<BrokerOptions, 'node'> = {
+  address: '',
+  pid: 0,
+  lead: true,
+  groups: 16,
+  replicas: 3,
+  minInSync: 1,
+  memoryBytes: 256 * 1024 * 1024,
+  outboxBytesMax: 64 * 1024 * 1024,
+  journalPendingBytesMax: 64 * 1024 * 1024,
+  diskFreeBytesMin: 50 * 1024 * 1024,
+  times: heartbeatTimes,
+  limits: {},
+};
