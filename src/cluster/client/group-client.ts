@@ -126,7 +126,7 @@ export class GroupClient implements HolderClient, Flushable {
     this.subscriptions.set(subscription.number, subscription);
     this.sinks.add(request.sink);
     this.touch();
-    await subscription.open(this.context.wiringVersion());
+    await subscription.open(this.isResubscribing ? undefined : this.context.wiringVersion());
     return subscription;
   }
 
@@ -238,6 +238,7 @@ export class GroupClient implements HolderClient, Flushable {
     const messages = new HeldMessages(this);
     const since = this.settlements.end;
     this.goThrough(this.nameHeld(messages), () => {
+      this.giveBackClosed();
       this.nameSettled(messages, since, epoch !== this.lastEpoch);
       this.lastEpoch = epoch;
       named(number, messages.held);
@@ -277,7 +278,7 @@ export class GroupClient implements HolderClient, Flushable {
     const version = this.context.wiringVersion();
     this.tie = tie;
     this.port = tie.port;
-    this.goThrough(this.subscribeAgain(this.lastSubscriber));
+    this.goThrough(this.subscribeAgain());
     if (this.context.rules.resendFirst) this.outbox.rewind(this.confirms.confirmed);
     else this.rewindLate = true;
     this.send(tie);
@@ -285,13 +286,16 @@ export class GroupClient implements HolderClient, Flushable {
     this.direct = tie.direct;
   }
 
-  /** Those that are made meanwhile tell the service themselves. */
-  private *subscribeAgain(last: number): Generator<number, void> {
+  /** In the order in which they were made; those that are made meanwhile come last, lest they take an older one's place. */
+  private *subscribeAgain(): Generator<number, void> {
     for (const subscription of this.subscriptions.values()) {
-      if (subscription.number > last) return;
       subscription.subscribe(this.context.wiringVersion());
       yield 1;
     }
+  }
+
+  private get isResubscribing(): boolean {
+    return this.walk?.isOver === false;
   }
 
   /** The attachment is over; everything unanswered is kept. Idempotent. */

@@ -76,6 +76,8 @@ export class RemoteTie implements Tie, ServiceControl {
   }
 
   subscribe(subscriber: number, incarnation: number, wiringVersion: number, options: SubscribeOptions): void {
+    // In its credit already.
+    this.grants.delete(subscriber);
     const { credit, ...rest } = options;
     const json = encodeText(JSON.stringify({ ...rest, arguments: argumentsToJson(options.arguments) }));
     const out = this.link.beginFrame(FrameType.subscribe, this.group, 32 + json.length);

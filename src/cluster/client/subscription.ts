@@ -94,12 +94,15 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     return this.options.noAck;
   }
 
-  /** Resolves when the service took it. Its credit follows in a later phase, so that nothing is delivered before. */
-  open(wiringVersion: number): Promise<void> {
+  /**
+   * Resolves when the service took it. Its credit follows in a later phase, so that nothing is delivered before.
+   * @param wiringVersion undefined: its client will tell the service of it.
+   */
+  open(wiringVersion: number | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       this.settleOpen = (refusal) =>
         refusal === '' ? resolve() : reject(queueRefused(refusal, this.vhost, this.queue));
-      this.subscribe(wiringVersion);
+      if (wiringVersion !== undefined) this.subscribe(wiringVersion);
     });
   }
 

@@ -4,7 +4,11 @@ import { allRules } from '../../../src/base/rules.js';
 import { Turn } from '../../../src/base/turn.js';
 import { attachSlice, GroupClient } from '../../../src/cluster/client/group-client.js';
 import { OutboxMemory } from '../../../src/cluster/client/publish-outbox.js';
+import { RemoteTie } from '../../../src/cluster/client/remote-tie.js';
+import type { ClusterSubscription } from '../../../src/cluster/client/subscription.js';
 import { LocalTie } from '../../../src/cluster/client/tie.js';
+import { FrameType } from '../../../src/cluster/link/frame-types.js';
+import type { Link } from '../../../src/cluster/link/link.js';
 import type { DeliverySink, Holder } from '../../../src/model/broker.js';
 import type { GroupServicePort, HeldMessage } from '../../../src/model/group-port.js';
 
@@ -40,6 +44,7 @@ class Service {
   subscribe(subscriber: number): void {
     this.subscribed.push(subscriber);
   }
+  grant(): void {}
   unsubscribe(subscriber: number): void {
     this.calls.push(`unsubscribe ${subscriber}`);
   }
@@ -51,6 +56,30 @@ class Service {
   }
   get port(): GroupServicePort {
     return this as unknown as GroupServicePort;
+  }
+}
+
+/** A link to a service that gives no consumer more than it is told. */
+class CreditLink {
+  congested = false;
+  readonly credits = new Map<number, number>();
+  private last: { type: number; view: DataView } | undefined;
+
+  beginFrame(type: number, _group: number, length: number) {
+    this.read();
+    const bytes = new Uint8Array(length);
+    this.last = { type, view: new DataView(bytes.buffer) };
+    return { bytes, view: this.last.view, offset: 0 };
+  }
+  /** Reads the last frame, which is written by now. Credit for consumers that are not there yet counts for nothing. */
+  read(): void {
+    const { type, view } = this.last ?? { type: 0, view: new DataView(new ArrayBuffer(0)) };
+    this.last = undefined;
+    if (type !== FrameType.subscribe && type !== FrameType.grant) return;
+    const subscriber = view.getUint32(4, true);
+    if (type === FrameType.subscribe) this.credits.set(subscriber, view.getFloat64(24, true));
+    else if (this.credits.has(subscriber))
+      this.credits.set(subscriber, this.credits.get(subscriber)! + view.getFloat64(8, true));
   }
 }
 
@@ -144,6 +173,21 @@ describe('a node that holds much', () => {
     assert.deepEqual(service.calls, [`ack ${position}`]);
   });
 
+  it('gives back what a consumer held that was closed just before all was named', () => {
+    const { sinks, attach, runTurn } = filled();
+    const service = new Service();
+    const { held } = attach(2, service);
+    const last = sinks.at(-1)!;
+    const holder = [...last.held.values()][0] as ClusterSubscription;
+    const position = last.held.keys().next().value!;
+    while (sinks.at(-Math.floor(attachSlice / ofEach))!.looked === 0) runTurn();
+    // What it held is given back at the end of this turn, in which the last ones are named.
+    holder.close();
+    while (runTurn() > 0);
+    assert.ok(held[0]!.some((message) => message.position === position));
+    assert.ok(service.calls.includes(`requeue ${position}`));
+  });
+
   it('stops when the attachment is over before it was asked for', () => {
     const { client, attach, runTurn } = filled();
     const { held } = attach(2, new Service());
@@ -153,6 +197,30 @@ describe('a node that holds much', () => {
     const next = attach(3, new Service());
     while (runTurn() > 0);
     assert.equal(next.held[0]!.length, sinkCount * ofEach);
+  });
+
+  it('gives a consumer its credit once, though it is granted some before it is subscribed again', () => {
+    const { client, subscribe, attach, runTurn } = setup();
+    for (let i = 0; i < 10_000; i++) subscribe(new Sink());
+    const service = new Service();
+    attach(1, service);
+    while (runTurn() > 0);
+    for (const subscriber of service.subscribed) client.subscribed(subscriber, '');
+    while (runTurn() > 0);
+    const link = new CreditLink();
+    client.beginAttachment(2, (number) =>
+      client.attached(new RemoteTie(link as unknown as Link, 1, number, 2, () => client.touch())),
+    );
+    const subscription = (number: number) => holderOf(client, number) as ClusterSubscription;
+    while (client.attachment === undefined) runTurn();
+    for (let number = attachSlice * 1.5; number < 10_000; number += attachSlice) {
+      subscription(number).grant(1);
+      runTurn();
+    }
+    while (runTurn() > 0);
+    link.read();
+    for (const [subscriber, credit] of link.credits) assert.equal(credit, subscription(subscriber).credit);
+    assert.equal(link.credits.size, sinkCount + 10_000);
   });
 
   it('subscribes again some thousand a turn, and everybody once', () => {
@@ -165,6 +233,8 @@ describe('a node that holds much', () => {
       if (turns === 7) subscribe(new Sink());
     }
     assert.equal(service.subscribed.length, sinkCount + 10_001);
-    assert.equal(new Set(service.subscribed).size, sinkCount + 10_001);
+    const inOrder = service.subscribed.toSorted((a, b) => a - b);
+    assert.deepEqual(service.subscribed, inOrder, 'nobody takes an older one’s place');
+    assert.equal(new Set(inOrder).size, sinkCount + 10_001);
   });
 });
