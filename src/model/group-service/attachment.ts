@@ -212,7 +212,7 @@ export class Attachment implements GroupServicePort {
       if (consumer !== undefined) {
         this.consumers.delete(subscriber);
         consumer.queue.removeConsumer(consumer);
-        this.service.consumerLeft(consumer.queue);
+        this.service.uses.consumerLeft(consumer.queue);
       }
       this.service.answer(this, (client) => client.unsubscribed(subscriber));
     });

@@ -2,13 +2,10 @@ import { SlicedWalk } from '../../base/slices.js';
 import type { GroupClientPort, HeldMessage } from '../group-port.js';
 import { Attachment, AttachmentState } from './attachment.js';
 import type { GroupService } from './group-service.js';
-import { giveBackSlice, type ServedQueue } from './served-queue.js';
+import { giveBackSlice } from './served-queue.js';
 
 /** Queues, consumers or messages gone through in one turn, when a node attaches or is gone: less than a millisecond's work. */
 export const walkSlice = 4096;
-
-/** Told of each queue that an attachment which is over had a consumer of, once that is taken away. */
-type Left = (queue: ServedQueue) => void;
 
 /**
  * The nodes that are attached, or were and may come back: one attachment each, and what stands for it in the indexes.
@@ -40,7 +37,6 @@ export class Attachments {
   /**
    * Makes the node's new attachment, to which everything that `held` names belongs from now on; its calls wait until that is
    * noted. Then `named` is called, and an older attachment gives back what it still holds. `held` is not to be changed any more.
-   * @param left told of the queues that an older attachment had consumers of.
    */
   attach(
     node: string,
@@ -48,7 +44,6 @@ export class Attachments {
     client: GroupClientPort,
     held: readonly HeldMessage[],
     confirmed: number,
-    left: Left,
     named: () => void,
   ): Attachment {
     const { service } = this;
@@ -61,16 +56,16 @@ export class Attachments {
     const replaced = old?.slot ?? 0;
     attachment.naming = this.walk(attachment.name(service.rules.keepHeld ? held : [], replaced), () => {
       named();
-      if (old !== undefined) this.retire(old, left);
+      if (old !== undefined) this.retire(old);
     });
     return attachment;
   }
 
   /** The node will not come back in this boot. */
-  remove(attachment: Attachment, left: Left): void {
+  remove(attachment: Attachment): void {
     this.byNode.delete(attachment.node);
     this.close(attachment);
-    this.retire(attachment, left);
+    this.retire(attachment);
   }
 
   /** Goes through many things, in slices as long as the service is there. */
@@ -100,16 +95,16 @@ export class Attachments {
   }
 
   /** Takes everything from an attachment: what it still holds goes back to its queues, flagged. */
-  private retire(attachment: Attachment, left: Left): void {
-    this.walk(this.retirement(attachment, left), () => {
+  private retire(attachment: Attachment): void {
+    this.walk(this.retirement(attachment), () => {
       this.slots[attachment.slot] = false;
     });
   }
 
-  private *retirement({ consumers, slot }: Attachment, left: Left): Generator<number, void> {
+  private *retirement({ consumers, slot }: Attachment): Generator<number, void> {
     for (const consumer of consumers.values()) {
       consumer.queue.removeConsumer(consumer);
-      left(consumer.queue);
+      this.service.uses.consumerLeft(consumer.queue);
       yield 1;
     }
     for (const queue of this.service.servedQueues()) {

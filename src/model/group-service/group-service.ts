@@ -28,6 +28,7 @@ import { Answers } from './answers.js';
 import { type Attachment, AttachmentState } from './attachment.js';
 import { Attachments } from './attachments.js';
 import { PublishLog } from './publish-log.js';
+import { QueueUses } from './queue-uses.js';
 import { ServedQueue } from './served-queue.js';
 import { appendDequeues } from './settlement-batch.js';
 
@@ -57,8 +58,6 @@ interface Question {
 /** Deliveries of one turn; the rest follows in the next one. And what it costs to look at one queue, in deliveries. */
 const deliveriesMax = 8192;
 const dispatchCost = 8;
-/** A node that attaches again has this time to subscribe again before a queue counts as unused. */
-const resubscribeMs = 5000;
 
 export class GroupService implements Flushable {
   readonly state: GroupState;
@@ -69,6 +68,8 @@ export class GroupService implements Flushable {
   wiringVersion: Lsn;
   /** For attachments: takes publishes into the log. */
   readonly publishes: PublishLog;
+  /** For attachments and queues: tells the wiring of consumers. */
+  readonly uses: QueueUses;
   private readonly options: GroupServiceOptions;
   private readonly appender: GroupAppender;
   private readonly attachments = new Attachments(this);
@@ -99,6 +100,15 @@ export class GroupService implements Flushable {
     this.wiringVersion = options.state.wiringVersion;
     this.committedLsn = options.state.applied;
     this.isOpen = !this.rules.waitReattach;
+    this.uses = new QueueUses(
+      {
+        state: options.state,
+        queueUse: (incarnation, use) => options.queueUse(incarnation, use),
+        walk: (steps) => this.attachments.walk(steps),
+        after: (delayMs, run) => this.after(delayMs, run),
+      },
+      this.isOpen,
+    );
   }
 
   // ---- what replication tells ----
@@ -126,18 +136,8 @@ export class GroupService implements Flushable {
     if (this.isOpen) return;
     this.isOpen = true;
     this.attachments.walk(this.opening());
-    if (this.options.tookOver) this.after(resubscribeMs, () => this.attachments.walk(this.idling()));
+    this.uses.opened(this.options.tookOver);
     this.touch();
-  }
-
-  /** Every node has attached, or is gone, and has had time to subscribe again: what has no consumer now has lost them. */
-  private *idling(): Generator<number, void> {
-    for (const incarnation of this.state.incarnations()) {
-      const served = this.state.queue(incarnation)?.watcher as ServedQueue | undefined;
-      const isKnown = served !== undefined && (served.consumers.size > 0 || served.isUnused);
-      if (!isKnown) this.options.queueUse(incarnation, 'idle');
-      yield 1;
-    }
   }
 
   private *opening(): Generator<number, void> {
@@ -201,21 +201,10 @@ export class GroupService implements Flushable {
     confirmed: number,
     named: () => void = nothing,
   ): GroupServicePort {
-    const left = new Set<ServedQueue>();
-    const leave = (queue: ServedQueue): void => {
-      if (left.size === 0) this.after(resubscribeMs, () => this.attachments.walk(this.leaving(left)));
-      left.add(queue);
-    };
-    const attachment = this.attachments.attach(node, boot, client, held, confirmed, leave, named);
+    if (this.attachments.get(node) !== undefined) this.uses.awaitSubscribers();
+    const attachment = this.attachments.attach(node, boot, client, held, confirmed, named);
     this.touch();
     return attachment;
-  }
-
-  private *leaving(queues: Iterable<ServedQueue>): Generator<number, void> {
-    for (const queue of queues) {
-      this.consumerLeft(queue);
-      yield 1;
-    }
   }
 
   /** The tie is cut; what the node holds stays held, and its consumers keep their queues, until it attaches again or is dead. */
@@ -238,7 +227,7 @@ export class GroupService implements Flushable {
   reap(node: string, boot: number): void {
     const attachment = this.attachments.get(node);
     if (attachment === undefined || attachment.boot > boot) return;
-    this.attachments.remove(attachment, (queue) => this.consumerLeft(queue));
+    this.attachments.remove(attachment);
   }
 
   /** The way to the node has room again: its consumers go on. */
@@ -350,22 +339,6 @@ export class GroupService implements Flushable {
   answer(attachment: Attachment, send: (client: GroupClientPort) => void): void {
     this.answers.add(attachment, send);
     this.touch();
-  }
-
-  /** The queue has its first consumer. */
-  consumerCame(queue: ServedQueue): void {
-    this.options.queueUse(queue.incarnation, 'used');
-  }
-
-  /** A consumer of the queue has gone. */
-  consumerLeft(queue: ServedQueue): void {
-    if (queue.gone || queue.isUnused || queue.consumers.size > 0) return;
-    if (!this.isOpen) {
-      this.whenOpen.push(() => this.consumerLeft(queue));
-      return;
-    }
-    queue.isUnused = true;
-    this.options.queueUse(queue.incarnation, 'unused');
   }
 
   /** The queue was dropped: those who use it are told. */

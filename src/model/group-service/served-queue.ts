@@ -76,7 +76,7 @@ export class ServedQueue implements QueueWatcher {
   addConsumer(consumer: Consumer): void {
     this.consumers.add(consumer);
     this.isUnused = false;
-    if (this.consumers.size === 1) this.service.consumerCame(this);
+    if (this.consumers.size === 1) this.service.uses.consumerCame(this);
     if (consumer.exclusive) this.exclusive = consumer;
     this.enlist(consumer);
   }

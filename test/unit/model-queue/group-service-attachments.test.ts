@@ -80,6 +80,36 @@ describe('attachments (rule 13)', () => {
     assert.deepEqual(primary.unused, [20]);
   });
 
+  test('a queue is not unused as long as another node may have a consumer of it that it has not told of again', () => {
+    const { primary, port } = setUp();
+    subscribe(port, 1, 2);
+    const before = primary.attach(new TestClient(), 'b', 2);
+    subscribe(before, 1, 2);
+    const again = primary.attach(new TestClient(), 'b', 2);
+    port.unsubscribe(1);
+    primary.run();
+    assert.deepEqual(primary.unused, []);
+    subscribe(again, 1, 2);
+    primary.clock.advance(5000);
+    assert.deepEqual(primary.unused, []);
+    again.unsubscribe(1);
+    assert.deepEqual(primary.unused, [q]);
+  });
+
+  test('nor is it after a take-over, before the nodes have had time to subscribe again', () => {
+    const old = setUp();
+    old.primary.service.close();
+    const primary = new TestPrimary({ previous: old.primary, epoch: 2 });
+    const [port, other] = [primary.attach(new TestClient(), 'a', 1), primary.attach(new TestClient(), 'b', 2)];
+    subscribe(port, 1, 2);
+    port.unsubscribe(1);
+    primary.clock.advance(4999);
+    assert.deepEqual(primary.unused, []);
+    subscribe(other, 1, 2);
+    primary.clock.advance(1);
+    assert.deepEqual(primary.unused, []);
+  });
+
   test('a take-over flags what older epochs may have handed out, and waits for all before it delivers', () => {
     const old = setUp();
     subscribe(old.port, 1, 2);

@@ -1,0 +1,89 @@
+import type { Lsn } from '../../log/lsn.js';
+import type { QueueUse } from '../group-port.js';
+import type { GroupState } from '../group-state.js';
+import type { ServedQueue } from './served-queue.js';
+
+/** Nodes that attach again have this time to subscribe again before a queue counts as unused. */
+const resubscribeMs = 5000;
+
+export interface QueueUsesPorts {
+  readonly state: GroupState;
+  /** See GroupServiceOptions. */
+  queueUse(incarnation: Lsn, use: QueueUse): void;
+  /** Goes through many things, in slices. */
+  walk(steps: Iterator<number, void>): void;
+  after(delayMs: number, run: () => void): void;
+}
+
+/**
+ * Tells the wiring which queues have a consumer and which have none any more, since it deletes auto-delete queues.
+ *
+ * Before the gate is open, and for some time after a take-over and after a node has attached again, a queue without consumers may
+ * have some that were not told of yet: nodes subscribe one consumer after the other. It is judged when they have had time for that.
+ */
+export class QueueUses {
+  private readonly ports: QueueUsesPorts;
+  /** What is waited for before queues are judged: that the gate opens, and times of `resubscribeMs`. */
+  private waits: number;
+  /** Queues that have lost their last consumer meanwhile. */
+  private left = new Set<ServedQueue>();
+  private seeksIdle = false;
+
+  constructor(ports: QueueUsesPorts, isOpen: boolean) {
+    this.ports = ports;
+    this.waits = isOpen ? 0 : 1;
+  }
+
+  /** The gate opens. `tookOver`: there may be queues whose consumers were all lost with the last primary. */
+  opened(tookOver: boolean): void {
+    if (tookOver) {
+      this.seeksIdle = true;
+      this.awaitSubscribers();
+    }
+    this.waited();
+  }
+
+  /** A node subscribes again from now on. */
+  awaitSubscribers(): void {
+    this.waits++;
+    this.ports.after(resubscribeMs, () => this.waited());
+  }
+
+  /** The queue has its first consumer. */
+  consumerCame(queue: ServedQueue): void {
+    this.ports.queueUse(queue.incarnation, 'used');
+  }
+
+  /** A consumer of the queue has gone. */
+  consumerLeft(queue: ServedQueue): void {
+    if (queue.gone || queue.isUnused || queue.consumers.size > 0) return;
+    if (this.waits > 0) {
+      this.left.add(queue);
+      return;
+    }
+    queue.isUnused = true;
+    this.ports.queueUse(queue.incarnation, 'unused');
+  }
+
+  private waited(): void {
+    if (--this.waits === 0) this.ports.walk(this.judge());
+  }
+
+  private *judge(): Generator<number, void> {
+    const { left } = this;
+    this.left = new Set();
+    for (const queue of left) {
+      this.consumerLeft(queue);
+      yield 1;
+    }
+    if (!this.seeksIdle) return;
+    this.seeksIdle = false;
+    const { state, queueUse } = this.ports;
+    for (const incarnation of state.incarnations()) {
+      const served = state.queue(incarnation)?.watcher as ServedQueue | undefined;
+      const isKnown = served !== undefined && (served.consumers.size > 0 || served.isUnused);
+      if (!isKnown) queueUse(incarnation, 'idle');
+      yield 1;
+    }
+  }
+}
