@@ -19,12 +19,12 @@ interface Awaited {
 
 export class RequeuePlace extends Checker {
   readonly name = 'requeue-place';
-  /** Requeued deliveries whose messages have not come again, by queue. */
+  /** Requeued deliveries whose messages have not come again, by the queue's name: what an earlier life of it had is excused. */
   private readonly awaited = new Map<string, Awaited[]>();
 
   override settled(delivery: Delivery): void {
     if (delivery.state !== 'requeued' || !this.world.history.quiet) return;
-    const key = this.key(delivery);
+    const key = delivery.copy.queue.name;
     const list = this.awaited.get(key);
     const awaited = { requeued: delivery, overtakenAt: -1 };
     if (list === undefined) this.awaited.set(key, [awaited]);
@@ -36,7 +36,7 @@ export class RequeuePlace extends Checker {
       this.awaited.clear();
       return;
     }
-    const list = this.awaited.get(this.key(delivery));
+    const list = this.awaited.get(delivery.copy.queue.name);
     if (list === undefined) return;
     for (let i = list.length - 1; i >= 0; i--) {
       const awaited = list[i]!;
@@ -53,9 +53,5 @@ export class RequeuePlace extends Checker {
     if (overtakenAt < 0) awaited.overtakenAt = at;
     else if (at > overtakenAt + travelMsMax)
       this.fail(`given back at ${requeued.endedAt.toFixed(2)} ms: ${requeued}; long before it comes: ${by}`);
-  }
-
-  private key(delivery: Delivery): string {
-    return `${delivery.copy.queue.name} ${delivery.facts.incarnation}`;
   }
 }
