@@ -3,6 +3,7 @@
  * All of it runs in the node's context; a dead node's sessions never hear of anything again.
  */
 import { RefusedError } from '../../src/base/errors.js';
+import { QueueHolder } from '../../src/cluster/client/subscription.js';
 import { MessageParts, type EnqueueView } from '../../src/log/record.js';
 import type { Broker, DeliverySink, Holder, PublishOwner, Route, Subscription } from '../../src/model/broker.js';
 import { Delivery, type Copy, type Message, type Send } from '../history.js';
@@ -18,8 +19,6 @@ export interface Consumer {
   /** Life of the queue's name when the client asked. */
   readonly life: number;
   subscription: Subscription | undefined;
-  /** Of the queue, when the node was asked; 0 = unknown. */
-  incarnation: number;
 }
 
 export interface PublishRequest {
@@ -139,7 +138,6 @@ export class Session implements PublishOwner, DeliverySink {
   /** Nothing happens after the end, as with what a channel had not come to yet. */
   async consume(consumer: Consumer, credit: number): Promise<void> {
     if (this.closed) return;
-    consumer.incarnation = this.probe.incarnationOf('/', consumer.queue);
     const subscription = await this.broker.consume({
       vhost: '/',
       queue: consumer.queue,
@@ -174,7 +172,7 @@ export class Session implements PublishOwner, DeliverySink {
       if (!consumer.noAck) subscription.release(position);
       return;
     }
-    const delivery = this.record(consumer, position, redelivered, message);
+    const delivery = this.record(consumer, subscription, position, redelivered, message);
     if (delivery === undefined) return;
     if (!consumer.noAck) this.held.set(delivery, subscription);
     this.client.delivered(delivery, consumer);
@@ -192,7 +190,6 @@ export class Session implements PublishOwner, DeliverySink {
   /** `got` is called with the delivery, or undefined for an empty queue; `failed` with the refusal. */
   get(consumer: Consumer, got: (delivery: Delivery | undefined) => void, failed: (error: Error) => void): void {
     if (this.closed) return;
-    consumer.incarnation = this.probe.incarnationOf('/', consumer.queue);
     this.broker.get({
       vhost: '/',
       queue: consumer.queue,
@@ -200,7 +197,7 @@ export class Session implements PublishOwner, DeliverySink {
       connection: this.id,
       sink: this,
       got: (message, position, redelivered, _remaining, holder) => {
-        const delivery = this.record(consumer, position, redelivered, message);
+        const delivery = this.record(consumer, holder, position, redelivered, message);
         if (delivery === undefined) return;
         if (!consumer.noAck) this.held.set(delivery, holder);
         got(delivery);
@@ -238,7 +235,13 @@ export class Session implements PublishOwner, DeliverySink {
     this.broker.connectionClosed(this.id);
   }
 
-  private record(consumer: Consumer, position: number, redelivered: boolean, view: EnqueueView): Delivery | undefined {
+  private record(
+    consumer: Consumer,
+    holder: Holder,
+    position: number,
+    redelivered: boolean,
+    view: EnqueueView,
+  ): Delivery | undefined {
     const { world } = this;
     if (this.closed) {
       world.fail('calls', `a delivery to the closed session ${this.id}`);
@@ -254,7 +257,7 @@ export class Session implements PublishOwner, DeliverySink {
       node: this.broker.node,
       consumer: consumer.id,
       consumerLife: consumer.life,
-      incarnation: consumer.incarnation,
+      incarnation: holder instanceof QueueHolder ? holder.incarnation : 0,
       position,
       redelivered,
       noAck: consumer.noAck,

@@ -105,7 +105,6 @@ export class ConsumingClient extends Actor {
       noAck: this.style.noAck,
       life: life?.life ?? 0,
       subscription: undefined,
-      incarnation: 0,
     };
     const credit = this.random.pick([1, 1, 2, 5, 20]);
     this.world.trace.add(this.name, `consumer ${consumer.id} of ${this.queue}, credit ${credit}`);

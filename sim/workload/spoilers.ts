@@ -113,7 +113,6 @@ export class Getter extends Actor {
         noAck,
         life: life?.life ?? 0,
         subscription: undefined,
-        incarnation: 0,
       };
       const outcome = await this.patiently(`get from ${this.queue}`, connection, connection.get(consumer));
       if (outcome.kind !== 'ok' || outcome.value === undefined || noAck) continue;
@@ -168,7 +167,6 @@ export class Loner extends Actor {
       noAck: false,
       life: 1,
       subscription: undefined,
-      incarnation: 0,
     };
     history.queue(life);
     const outcome = await this.patiently(
