@@ -36,7 +36,11 @@ export interface GroupAppender {
  * What the wiring hears of a queue's consumers, since it deletes auto-delete queues. `used`: it has its first one. `unused`: the
  * last one is gone. `idle`: some time after a takeover it has none, and only the wiring knows whether it ever had.
  */
-export type QueueUse = 'used' | 'unused' | 'idle';
+export interface QueueUse {
+  readonly kind: 'used' | 'unused' | 'idle';
+  /** Is it so still? By the time that it can be said it may not be: the system group may have no primary for a while. */
+  holds(): boolean;
+}
 
 export interface SubscribeOptions {
   consumerTag: string;

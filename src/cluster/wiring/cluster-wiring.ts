@@ -5,6 +5,7 @@ import type { Random } from '../../base/random.js';
 import type { Binding, ConnectionId, ExchangeDeclaration, QueueDeclaration, QueueInfo } from '../../model/broker.js';
 import type { QueueUse } from '../../model/group-port.js';
 import type { QueueObject } from '../../model/wiring/objects.js';
+import type { WiringOperation } from '../../model/wiring/operations.js';
 import { describeQueue } from '../../model/wiring/planner.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import type { ConnectionWiring } from '../client/cluster-broker.js';
@@ -108,13 +109,13 @@ export class ClusterWiring implements ConnectionWiring {
    * The primary of the queue's group tells of its consumers: an auto-delete queue that has had one and has none is to go. That it
    * has had one is part of the wiring, so that a later primary knows it; nobody takes over a connection's own queues.
    */
-  queueUse(incarnation: number, use: QueueUse): void {
+  queueUse(incarnation: number, { kind, holds }: QueueUse): void {
     const queue = this.tables.queueAt(incarnation);
     if (queue?.autoDelete !== true) return;
     const isMarked = this.tables.useOf(incarnation) !== undefined;
-    if (use === 'used') {
-      if (!isMarked && queue.owner === '') void this.persist({ op: 'queueUsed', incarnation });
-    } else if (use === 'unused' || isMarked) void this.persist({ op: 'queueUnused', incarnation });
+    if (kind === 'used') {
+      if (!isMarked && queue.owner === '') void this.persist({ op: 'queueUsed', incarnation }, holds);
+    } else if (kind === 'unused' || isMarked) void this.persist({ op: 'queueUnused', incarnation }, holds);
   }
 
   private async info(queue: QueueObject): Promise<QueueInfo> {
@@ -143,10 +144,10 @@ export class ClusterWiring implements ConnectionWiring {
     void this.persist({ op: 'connectionClosed', connection });
   }
 
-  /** Nobody waits for it, but it must be done: says it until it is answered, or the node stops. */
-  private async persist(operation: Parameters<WiringClient['run']>[0]): Promise<void> {
+  /** Nobody waits for it, but it must be done: says it until it is answered, there is no reason any more, or the node stops. */
+  private async persist(operation: WiringOperation, isWanted?: () => boolean): Promise<void> {
     try {
-      await this.options.client.run(operation, Number.POSITIVE_INFINITY);
+      await this.options.client.run(operation, Number.POSITIVE_INFINITY, isWanted);
     } catch (error) {
       this.options.logger.debug(`${operation.op} was given up`, { reason: (error as Error).message });
     }

@@ -43,6 +43,8 @@ const sweepMs = 1000;
 interface Pending {
   readonly operation: WiringOperation;
   readonly deadline: number;
+  /** Asked each time before it is said. */
+  readonly isWanted: () => boolean;
   /** The link, or the epoch of our own lead, to which it was said and where an answer may still come from. */
   saidTo: Link | number | undefined;
   /** Once answered: what our own tables must contain. */
@@ -74,9 +76,14 @@ export class WiringClient {
   /**
    * Resolves when every ready node, this one included, has the outcome.
    * Rejects with RefusedError: the refusal of the operation; internal-error if nobody answered in `timeoutMs`, when it may or
-   * may not have been done; resource-error if too many are waiting.
+   * may not have been done, or if it is not wanted any more; resource-error if too many are waiting.
+   * @param isWanted asked each time before the operation is said: while it waits for a primary it may become wrong.
    */
-  run(operation: WiringOperation, timeoutMs: number = wiringTimeoutMs): Promise<WiringDone> {
+  run(
+    operation: WiringOperation,
+    timeoutMs: number = wiringTimeoutMs,
+    isWanted: () => boolean = always,
+  ): Promise<WiringDone> {
     if (this.closed) return Promise.reject(new RefusedError(Refusal.internalError, 'this node stops'));
     if (this.pending.size >= wiringPendingMax) {
       const text = `${wiringPendingMax} changes of queues, exchanges and bindings are waiting already; try again later`;
@@ -85,7 +92,8 @@ export class WiringClient {
     return new Promise((resolve, reject) => {
       const number = ++this.lastNumber;
       const deadline = this.options.clock.now() + timeoutMs;
-      const pending: Pending = { operation, deadline, saidTo: undefined, done: undefined, resolve, reject };
+      const notYet = { saidTo: undefined, done: undefined };
+      const pending: Pending = { operation, deadline, isWanted, ...notYet, resolve, reject };
       this.pending.set(number, pending);
       this.say(number, pending);
     });
@@ -114,13 +122,13 @@ export class WiringClient {
     const leadership = directory.leadership(systemGroup);
     if (leadership === undefined) return;
     if (leadership.node === node) {
-      if (pending.saidTo === leadership.epoch) return;
+      if (pending.saidTo === leadership.epoch || this.isWithdrawn(number, pending)) return;
       pending.saidTo = leadership.epoch;
       server.submit(operation, (answer) => this.answered(number, answer));
       return;
     }
     const link = links?.get(leadership.node);
-    if (link === undefined || pending.saidTo === link) return;
+    if (link === undefined || pending.saidTo === link || this.isWithdrawn(number, pending)) return;
     pending.saidTo = link;
     let json: Uint8Array;
     try {
@@ -132,6 +140,13 @@ export class WiringClient {
     const out = link.beginFrame(FrameType.wiringRequest, systemGroup, 4 + json.length);
     out.view.setUint32(out.offset, number, true);
     out.bytes.set(json, out.offset + 4);
+  }
+
+  /** If nobody wants it any more, it is not said. */
+  private isWithdrawn(number: number, pending: Pending): boolean {
+    if (pending.isWanted()) return false;
+    this.take(number)?.reject(new RefusedError(Refusal.internalError, 'it is not wanted any more'));
+    return true;
   }
 
   private answerFrame(frame: Frame): void {
@@ -196,4 +211,8 @@ export class WiringClient {
     this.pending.delete(number);
     return pending;
   }
+}
+
+function always(): boolean {
+  return true;
 }

@@ -106,6 +106,7 @@ export class GroupService implements Flushable {
         queueUse: (incarnation, use) => options.queueUse(incarnation, use),
         walk: (steps) => this.attachments.walk(steps),
         after: (delayMs, run) => this.after(delayMs, run),
+        isClosed: () => this.isClosed,
       },
       this.isOpen,
     );

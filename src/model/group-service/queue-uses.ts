@@ -13,6 +13,8 @@ export interface QueueUsesPorts {
   /** Goes through many things, in slices. */
   walk(steps: Iterator<number, void>): void;
   after(delayMs: number, run: () => void): void;
+  /** The primary was deposed: another one judges now. */
+  isClosed(): boolean;
 }
 
 /**
@@ -51,7 +53,7 @@ export class QueueUses {
 
   /** The queue has its first consumer. */
   consumerCame(queue: ServedQueue): void {
-    this.ports.queueUse(queue.incarnation, 'used');
+    this.ports.queueUse(queue.incarnation, { kind: 'used', holds: () => true });
   }
 
   /** A consumer of the queue has gone. */
@@ -62,7 +64,7 @@ export class QueueUses {
       return;
     }
     queue.isUnused = true;
-    this.ports.queueUse(queue.incarnation, 'unused');
+    this.ports.queueUse(queue.incarnation, { kind: 'unused', holds: () => queue.isUnused && !queue.gone });
   }
 
   private waited(): void {
@@ -78,12 +80,17 @@ export class QueueUses {
     }
     if (!this.seeksIdle) return;
     this.seeksIdle = false;
-    const { state, queueUse } = this.ports;
-    for (const incarnation of state.incarnations()) {
-      const served = state.queue(incarnation)?.watcher as ServedQueue | undefined;
+    const { ports } = this;
+    for (const incarnation of ports.state.incarnations()) {
+      const served = this.served(incarnation);
       const isKnown = served !== undefined && (served.consumers.size > 0 || served.isUnused);
-      if (!isKnown) queueUse(incarnation, 'idle');
+      const holds = (): boolean => !ports.isClosed() && (this.served(incarnation)?.consumers.size ?? 0) === 0;
+      if (!isKnown) ports.queueUse(incarnation, { kind: 'idle', holds });
       yield 1;
     }
+  }
+
+  private served(incarnation: Lsn): ServedQueue | undefined {
+    return this.ports.state.queue(incarnation)?.watcher as ServedQueue | undefined;
   }
 }

@@ -168,17 +168,38 @@ describe('auto-delete queues', () => {
         a.wiring.declareQueue(queue(name, { autoDelete: name !== 'stays', exclusive: name === 'of a connection' })),
       );
     const at = (name: string): number => a.tables.queue('/', name)!.position;
-    for (const name of ['used', 'of a connection', 'stays']) a.wiring.queueUse(at(name), 'used');
+    for (const name of ['used', 'of a connection', 'stays'])
+      a.wiring.queueUse(at(name), { kind: 'used', holds: () => true });
     await world.run(10);
     const other = wired.at(nodes[1]!);
     assert.ok(other.tables.useOf(at('used')) !== undefined);
     assert.equal(other.tables.count('use'), 1, 'nobody takes over what is of a connection, and what stays stays');
-    for (const name of names) other.wiring.queueUse(at(name), 'idle');
+    for (const name of names) other.wiring.queueUse(at(name), { kind: 'idle', holds: () => true });
     await world.run(10);
     assert.deepEqual(
       names.filter((name) => a.tables.queue('/', name) !== undefined),
       ['never used', 'of a connection', 'stays'],
     );
     assert.equal(a.tables.count('use'), 0);
+  });
+
+  it('stay if they have a consumer again by the time that there is a primary who could delete them', async () => {
+    const { world, nodes, wired, system } = await cluster();
+    const [a, b] = [wired.at(nodes[0]!), wired.at(nodes[1]!)];
+    await outcome(world, 10, b.wiring.declareQueue(queue('q', { autoDelete: true })));
+    await world.run(10);
+    const { position } = b.tables.queue('/', 'q')!;
+    let isUnused = true;
+    system.primary!.acts = false;
+    b.wiring.queueUse(position, { kind: 'unused', holds: () => isUnused });
+    await world.run(30);
+    isUnused = false;
+    system.primary!.acts = true;
+    await world.run(100);
+    assert.ok(a.tables.queue('/', 'q') !== undefined);
+    isUnused = true;
+    b.wiring.queueUse(position, { kind: 'unused', holds: () => isUnused });
+    await world.run(100);
+    assert.equal(a.tables.queue('/', 'q'), undefined);
   });
 });

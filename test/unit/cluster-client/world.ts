@@ -58,8 +58,8 @@ export class TestPrimary implements GroupAppender, Flushable {
       logger: silentLogger,
       rules: node.rules,
       tookOver: false,
-      queueUse: (incarnation, use) => {
-        if (use === 'unused') group.unused.push(incarnation);
+      queueUse: (incarnation, { kind }) => {
+        if (kind === 'unused') group.unused.push(incarnation);
       },
       broken: (name, boot) => {
         group.brokenTies++;

@@ -172,6 +172,13 @@ describe('attachments (rule 13)', () => {
     primary.clock.advance(1);
     assert.deepEqual(primary.uses.slice(2).sort(), [`idle ${q}`, 'idle 20']);
     assert.deepEqual(primary.unused, [40]);
+    const holding = (): string[] => primary.told.filter((use) => use.holds()).map(({ kind }) => kind);
+    assert.deepEqual(holding().sort(), ['idle', 'idle', 'unused', 'used', 'used']);
+    subscribe(port, 3, 1, { queue: 40 });
+    subscribe(port, 4, 1, { queue: 20 });
+    assert.deepEqual(holding().sort(), ['idle', 'used', 'used', 'used', 'used']);
+    primary.service.close();
+    assert.deepEqual(holding(), ['used', 'used', 'used', 'used'], 'that it had one is true for ever');
   });
 
   test('a closed service forgets who holds what, and says nothing more', () => {

@@ -6,7 +6,13 @@ import { Turn } from '../../../src/base/turn.js';
 import { Chunk, type Chunks, chunkBytes } from '../../../src/log/chunk.js';
 import { epochStart, type Lsn } from '../../../src/log/lsn.js';
 import { type EnqueueView, encodeDrop, encodeOpen, MessageParts, setLsn } from '../../../src/log/record.js';
-import type { GroupAppender, GroupClientPort, GroupServicePort, HeldMessage } from '../../../src/model/group-port.js';
+import type {
+  GroupAppender,
+  GroupClientPort,
+  GroupServicePort,
+  HeldMessage,
+  QueueUse,
+} from '../../../src/model/group-port.js';
 import { GroupService } from '../../../src/model/group-service/group-service.js';
 import { GroupState } from '../../../src/model/group-state.js';
 
@@ -288,6 +294,8 @@ export class TestPrimary {
   readonly unused: Lsn[] = [];
   /** What else the wiring hears of queues' consumers. */
   readonly uses: string[] = [];
+  /** All of it as it was told. */
+  readonly told: QueueUse[] = [];
   readonly broken: string[] = [];
   /** Commit at the end of each turn. */
   commits = true;
@@ -310,8 +318,9 @@ export class TestPrimary {
       ...(options.rules === undefined ? {} : { rules: options.rules }),
       tookOver: previous !== undefined,
       queueUse: (incarnation, use) => {
-        if (use === 'unused') this.unused.push(incarnation);
-        else this.uses.push(`${use} ${incarnation}`);
+        this.told.push(use);
+        if (use.kind === 'unused') this.unused.push(incarnation);
+        else this.uses.push(`${use.kind} ${incarnation}`);
       },
       broken: (node, boot, reason) => this.broken.push(`${node}/${boot}: ${reason}`),
     });
