@@ -68,11 +68,10 @@ const channelOptions: ClientOptions = {
   'grpc.max_receive_message_length': 16 * 1024 * 1024,
 };
 
-/** Where etcd checks a request before it does anything, or refuses the result of doing it. */
+/** Where etcd checks a request before it does anything. Not so with its space: it says that there is none of what it has done, too. */
 const refusals: readonly number[] = [
   status.INVALID_ARGUMENT,
   status.PERMISSION_DENIED,
-  status.RESOURCE_EXHAUSTED,
   status.FAILED_PRECONDITION,
   status.UNAUTHENTICATED,
 ];
