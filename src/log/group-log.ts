@@ -12,7 +12,7 @@
 import { crc32 } from 'node:zlib';
 import { BatchFlag, BatchKind, batchHeaderBytes, batchMagic } from './batch.js';
 import { type Chunk, type Chunks, chunkBytes } from './chunk.js';
-import { epochOf, epochStart, type Lsn } from './lsn.js';
+import { epochStart, type Lsn } from './lsn.js';
 import { RecordFlag, recordHeaderBytes, setLsn } from './record.js';
 
 /** A sealed batch of the tail; bytes [start, end) of the chunk, header included. Pins its chunk while it is in the tail. */
@@ -239,9 +239,6 @@ export class GroupLog {
   get endNumber(): number {
     return this.headNumber + this.batches.length - this.head;
   }
-  get firstNumber(): number {
-    return this.headNumber;
-  }
 
   batch(number: number): Batch | undefined {
     return this.batches[this.head + number - this.headNumber];
@@ -372,11 +369,6 @@ export function encodeCopyBatch(group: number, records: readonly Uint8Array[], l
   }
   view.setUint32(8, crc32(bytes.subarray(12)), true);
   return bytes;
-}
-
-/** The epoch of the log's last event: what a follower and a primary compare first. */
-export function lastEpoch(log: GroupLog): number {
-  return epochOf(log.end);
 }
 
 /** A batch that was sealed to stay in memory gets its checksum when it leaves after all. */

@@ -32,12 +32,6 @@ export class InSyncSet {
     this.update();
   }
 
-  /** The proposal has certainly not been recorded and never will be. */
-  withdraw(): void {
-    this.proposal = undefined;
-    this.update();
-  }
-
   includes(replica: Replica): boolean {
     return this.required.some((member) => sameReplica(member, replica));
   }

@@ -381,10 +381,6 @@ export class Primary implements GroupAppender, Flushable {
     this.keeper.recordChanged(record);
   }
 
-  get giving(): boolean {
-    return this.paused;
-  }
-
   /** Gives an empty group to another in-sync member: rule 20 where nothing is to be drained. See SetKeeper. */
   giveAway(to: Replica, kept: () => void): boolean {
     return this.keeper.giveAway(to, kept);
