@@ -162,6 +162,7 @@ export class BrokerNode {
   /** The memory engine with the records that the store remembers: epochs go on where they ended. */
   private async soloCoordinator(): Promise<Coordinator> {
     const { store } = this;
+    store.identity.checkAlone();
     const coordinator = new MemoryCoordinator(store.identity.storeId).handle();
     const changes: { key: string; expect: number; value: string }[] = [];
     for (const [group, { meta }] of this.recovered) {
@@ -206,7 +207,7 @@ export class BrokerNode {
     );
     this.member = member;
     this.self = { node: member.node, store: member.store, boot: member.boot };
-    if (cluster === '') await store.identity.setCluster(config.id);
+    await store.identity.setCluster(config.id, ports.cluster !== undefined);
   }
 
   private connect(): void {

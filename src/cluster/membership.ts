@@ -95,7 +95,7 @@ export class Membership {
     });
   }
 
-  /** The cluster's configuration; the first node founds it, and leads all groups at first. */
+  /** The cluster's configuration; the first node founds it, with an empty store, and leads all groups at first. */
   private async found(
     description: NodeDescription,
     boot: number,
@@ -106,6 +106,12 @@ export class Membership {
       const entries = await this.retry(() => this.coordinator.read(MapKey.cluster));
       const existing = entries.find((entry) => entry.key === MapKey.cluster);
       if (existing !== undefined) return parseEntry<ClusterConfig>(existing).value;
+      // Records that begin anew do not fit a journal that is there; a broker that is alone has them from its journal.
+      if (knownCluster !== '' && this.transport !== undefined)
+        throw new MembershipError(
+          `the data folder belongs to cluster ${knownCluster}, and the coordinator knows of no cluster: ` +
+            'start this node with its own coordinator (or none, if it was alone), or with an empty data folder',
+        );
       const config: ClusterConfig = { id: knownCluster || this.random.hex(16), ...defaults };
       const self = { node: description.node, store: description.store, boot };
       const changes: Change[] = [{ key: MapKey.cluster, expect: 0, value: JSON.stringify(config) }];

@@ -22,6 +22,7 @@ interface Content {
   format: number;
   store: string;
   cluster: string;
+  shared: boolean;
   boots: number;
   damaged: boolean;
 }
@@ -44,7 +45,8 @@ export class StoreIdentity {
       throw new StoreRefusedError(
         `the data folder has a journal (${journal}) but no ${identityName}: put that file back, or use another folder`,
       );
-    const content = { product, format: storeFormat, store: random.hex(32), cluster: '', boots: 0, damaged: false };
+    const store = random.hex(32);
+    const content = { product, format: storeFormat, store, cluster: '', shared: false, boots: 0, damaged: false };
     const identity = new StoreIdentity(disk, content);
     await identity.save(content);
     return identity;
@@ -73,8 +75,22 @@ export class StoreIdentity {
     return this.content.boots;
   }
 
-  async setCluster(cluster: string): Promise<void> {
-    await this.save({ ...this.content, cluster });
+  /** @param shared the cluster's map is a coordinator's, and other nodes may hold its queues as well. */
+  async setCluster(cluster: string, shared: boolean): Promise<void> {
+    if (cluster !== this.content.cluster || shared !== this.content.shared)
+      await this.save({ ...this.content, cluster, shared });
+  }
+
+  /**
+   * A broker that is alone leads everything that its store holds. With a store that other nodes know as one of theirs, what it
+   * confirmed would get the numbers of what they confirm meanwhile. Throws StoreRefusedError.
+   */
+  checkAlone(): void {
+    if (this.content.shared)
+      throw new StoreRefusedError(
+        `the data folder is that of a node of cluster ${this.content.cluster}: ` +
+          "start it with the cluster's coordinator, or with an empty data folder",
+      );
   }
 
   /** `false` when a set difference has put back what was missing, or the operator accepts the loss. */
@@ -130,6 +146,7 @@ function parse(text: string): Content {
     format: content.format,
     store: content.store,
     cluster: content.cluster ?? '',
+    shared: content.shared ?? false,
     boots: content.boots ?? 0,
     damaged: content.damaged ?? false,
   };

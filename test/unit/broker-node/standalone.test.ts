@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { BrokerNode } from '../../../src/broker-node.js';
+import type { BrokerPorts } from '../../../src/broker-options.js';
+import { MemoryCoordinator } from '../../../src/cluster/coordinator/memory.js';
+import { TcpTransport } from '../../../src/cluster/link/tcp-transport.js';
 import { MemoryDisk } from '../../../src/store/memory-disk.js';
 import { consume, declare, makeNode, TestPublisher, TestSink } from './support.js';
 
@@ -62,6 +66,35 @@ test('a broker that is alone serves what is left when its journal is damaged', a
     Array.from({ length: 30 }, (_, i) => `body-${i + 10}`).filter((body) => body !== 'body-20'),
   );
   await again.stop();
+});
+
+async function refuses(node: BrokerNode, name: string, message: RegExp): Promise<void> {
+  await assert.rejects(node.start(), { name, message });
+  await node.stop();
+}
+
+test('what was alone founds no cluster, and a node of a cluster does not start alone', async () => {
+  const cluster = (): BrokerPorts['cluster'] => ({
+    coordinator: new MemoryCoordinator('test').handle(),
+    transport: new TcpTransport(),
+  });
+  const [disk, other] = [new MemoryDisk(), new MemoryDisk()];
+  const alone = makeNode({ node: 'n1' }, { disk });
+  await alone.start();
+  await alone.stop();
+  const founder = makeNode({ node: 'n1', address: '127.0.0.1:0' }, { disk, cluster: cluster() });
+  await refuses(founder, 'MembershipError', /the coordinator knows of no cluster/);
+  const again = makeNode({ node: 'n1' }, { disk });
+  await again.start();
+  await again.stop();
+
+  const member = makeNode({ node: 'n1', address: '127.0.0.1:0' }, { disk: other, cluster: cluster() });
+  await member.start();
+  await member.stop();
+  const leaver = makeNode({ node: 'n1' }, { disk: other });
+  await refuses(leaver, 'StoreRefusedError', /start it with the cluster's coordinator/);
+  const lost = makeNode({ node: 'n1', address: '127.0.0.1:0' }, { disk: other, cluster: cluster() });
+  await refuses(lost, 'MembershipError', /the coordinator knows of no cluster/);
 });
 
 /** Damages the first segment at the place of a text. */

@@ -17,7 +17,7 @@ describe('store identity', () => {
     assert.match(first.storeId, /^[0-9a-f]{32}$/);
     assert.equal(await first.nextBoot(), 1);
     assert.equal(await first.nextBoot(), 2);
-    await first.setCluster('here');
+    await first.setCluster('here', false);
     await first.setDamaged(true);
     const second = await StoreIdentity.open(disk, seeded(2));
     assert.equal(second.storeId, first.storeId);
@@ -44,6 +44,16 @@ describe('store identity', () => {
       });
     });
   }
+
+  it('remembers that it is one of several', async () => {
+    const disk = new MemoryDisk();
+    const alone = await StoreIdentity.open(disk, seeded(1));
+    await alone.setCluster('here', false);
+    alone.checkAlone();
+    await alone.setCluster('here', true);
+    const again = await StoreIdentity.open(disk, seeded(2));
+    assert.throws(() => again.checkAlone(), { name: 'StoreRefusedError', message: /a node of cluster here/ });
+  });
 
   it('refuses a journal whose identity is lost', async () => {
     const disk = new MemoryDisk();
