@@ -27,7 +27,7 @@ export function clusterCommand(): Command {
     .option('--cluster <host:port>', 'address of n1 for the other brokers, likewise', '127.0.0.1:25672')
     .option('--data <dir>', 'folder for all of them', './understudy-data/cluster')
     .option('--followers <node,..>', 'nodes that are primary of nothing', '')
-    .option('--restart', 'start a node again that has ended')
+    .option('--restart', 'start a node again that has ended and was not stopped')
     .option('--start <node>', 'bring back one node of the cluster in --data, and return when it serves')
     .option('--stop', 'stop all nodes of the cluster in --data');
   return addSharedOptions(command).action(async (options: ClusterOptions & RawSettings) => {
@@ -39,7 +39,10 @@ export function clusterCommand(): Command {
 }
 
 async function runAll(options: ClusterOptions & RawSettings, data: string): Promise<void> {
-  const { planNodes, savePlan } = await import('./cluster/plan.js');
+  const [{ planNodes, loadPlan, savePlan }, { refuseRunning }] = await Promise.all([
+    import('./cluster/plan.js'),
+    import('./cluster/supervisor.js'),
+  ]);
   const { amqp, http, cluster } = options;
   const settings = sharedSettings(rawSettings(options));
   const followers = options.followers.split(',').filter((name) => name !== '');
@@ -47,6 +50,12 @@ async function runAll(options: ClusterOptions & RawSettings, data: string): Prom
   const plans = planNodes(plan, data);
   if (plans.some((node) => node.amqp.endsWith(':0')) && plans.length > 1)
     throw new CommandError('--amqp: a port other than 0 is needed', ExitCode.usage);
+  // Those of the plan that is about to be replaced as well: without it nobody could stop them.
+  const earlier = await loadPlan(data).then(
+    (known) => planNodes(known, data),
+    () => [],
+  );
+  await refuseRunning([...earlier, ...plans]);
   await savePlan(plan, data);
   await supervise(plans, data, options.restart === true);
 }
@@ -58,7 +67,16 @@ async function supervise(plans: readonly NodePlan[], data: string, restart: bool
   ]);
   const urls = plans.filter((plan) => plan.http !== 'off').map((plan) => new URL(`http://${plan.http}`));
   const table = new LiveTable(urls, process.stdout);
-  const supervisor = new Supervisor({ plans, restart, report: (node, what) => table.note(`${node} ${what}`) });
+  const supervisor = new Supervisor({
+    plans,
+    restart,
+    report: (node, what) => table.note(`${node} ${what}`),
+    stopped: () => {
+      table.note('all nodes were stopped');
+      table.close();
+      process.exit(0);
+    },
+  });
   const stop = (): void => {
     process.once('SIGINT', () => process.exit(ExitCode.failed));
     table.close();

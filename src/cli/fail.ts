@@ -17,6 +17,8 @@ export function explain(error: unknown): string {
   const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
   const where = port === undefined ? '' : `${address}:${port}`;
   if (code === 'EADDRINUSE') return `${where} is taken: another process listens there`;
+  if (code === 'ENOTFOUND') return `${(error as { hostname?: string }).hostname} is no host that is known here`;
+  if (code === 'ECONNREFUSED') return `nothing listens at ${where}`;
   if (code === 'EADDRNOTAVAIL') return `${where} is no address of this machine`;
   if (code === 'EACCES' && where !== '') return `${where} may not be listened on by this user`;
   return error.message.split('\n', 1)[0]!;

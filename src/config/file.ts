@@ -17,7 +17,7 @@ export async function readSettingsFile(path: string): Promise<RawSettings> {
   try {
     content = parse(text, { maxAliasCount: 0 }) ?? {};
   } catch (error) {
-    const reason = error instanceof YAMLParseError ? error.message.split('\n', 1)[0] : String(error);
+    const reason = error instanceof YAMLParseError ? error.message.split('\n', 1)[0]!.replace(/:$/, '') : String(error);
     throw new ConfigError(`${path}: ${reason}`);
   }
   if (typeof content !== 'object' || content === null || Array.isArray(content))

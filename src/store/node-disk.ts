@@ -64,7 +64,10 @@ export class NodeDisk implements Disk {
 /** Makes the folder and those above it, durably. */
 async function makeFolder(folder: string): Promise<void> {
   const path = resolve(folder);
-  const first = await mkdir(path, { recursive: true });
+  const first = await mkdir(path, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+    error.message = `the data folder ${folder} cannot be made: ${error.message}`;
+    throw error;
+  });
   if (first === undefined) return;
   for (let made = path; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
 }

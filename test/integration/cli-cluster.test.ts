@@ -178,10 +178,35 @@ describe('a cluster that cannot start', () => {
     await assert.rejects(fetch(`http://127.0.0.1:${port + 10}/api/health`));
   });
 
+  it('says so if it could never confirm anything', async () => {
+    await using folder = await TemporaryFolder.make();
+    const { code, stderr } = await finished(['cluster', '--data', folder.path, '--nodes', '2', '--min-in-sync', '3']);
+    assert.equal(code, 2);
+    assert.equal(stderr, 'understudy: --min-in-sync: 3 is more than the 2 nodes\n');
+  });
+
   it('without a cluster in the folder there is nothing to bring back', async () => {
     await using folder = await TemporaryFolder.make();
     const { code, stderr } = await finished(['cluster', '--start', 'n1', '--data', folder.path]);
     assert.equal(code, 1);
     assert.match(stderr, /holds no cluster that was started by "understudy cluster"/);
+  });
+});
+
+describe('a cluster that is stopped from elsewhere', () => {
+  it('keeps its plan while it runs, and ends with its nodes', async () => {
+    await using folder = await TemporaryFolder.make();
+    const port = await freePorts(30);
+    const address = (offset: number): string => `127.0.0.1:${port + offset}`;
+    const options = ['cluster', '--data', folder.path, '--amqp', address(0), '--http', 'off', '--cluster', address(20)];
+    await using run = new Run([...options, '--nodes', '2', '--restart']);
+    await run.said(/^ready/m);
+    const other = await finished([...options, '--nodes', '1']);
+    assert.equal(other.code, 1);
+    assert.match(other.stderr, /^understudy: n1 is running already/);
+    const stopped = await finished(['cluster', '--stop', '--data', folder.path]);
+    assert.equal(stopped.stdout, 'stopped 2 nodes\n');
+    assert.equal(await run.exited, 0);
+    assert.match(run.stdout, /^all nodes were stopped$/m);
   });
 });

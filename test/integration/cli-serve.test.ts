@@ -114,6 +114,15 @@ describe('serve', () => {
     assert.match(stderr, /^understudy: the data folder .* is in use by another process \(pid \d+\)\n$/);
   });
 
+  it('refuses a data folder that is a file, with one line', async () => {
+    await using folder = await TemporaryFolder.make();
+    const file = join(folder.path, 'file');
+    await writeFile(file, '');
+    const { code, stderr } = await finished(serveOptions(file, await freePorts(2)));
+    assert.equal(code, 1);
+    assert.match(stderr, /^understudy: the data folder .*file cannot be made: EEXIST.*\n$/);
+  });
+
   for (const [what, options, text] of [
     ['an unknown option', ['serve', '--amqps', 'x'], /^understudy: unknown option '--amqps'/],
     ['no address', ['serve', '--amqp', 'nowhere'], /^understudy: amqp: "nowhere" is no HOST:PORT\n$/],
@@ -182,6 +191,17 @@ describe('bench', () => {
     const port = await freePorts(1);
     const { code, stderr } = await finished(['bench', '--url', `amqp://127.0.0.1:${port}`]);
     assert.equal(code, 1);
-    assert.match(stderr, /^understudy: connect ECONNREFUSED .*\n$/);
+    assert.match(stderr, new RegExp(`^understudy: nothing listens at 127.0.0.1:${port}\\n$`));
+  });
+
+  it('says in one line who refuses it, and what is no AMQP', async () => {
+    await using folder = await TemporaryFolder.make();
+    const port = await freePorts(2);
+    await using run = new Run(serveOptions(folder.path, port));
+    await run.said(/^ready/m);
+    const login = await finished(['bench', '--url', `amqp://guest:wrong@127.0.0.1:${port}`]);
+    assert.match(login.stderr, new RegExp(`^understudy: 127.0.0.1:${port} refuses: 403 ACCESS_REFUSED .*\\n$`));
+    const http = await finished(['bench', '--url', `amqp://127.0.0.1:${port + 1}`]);
+    assert.match(http.stderr, new RegExp(`^understudy: 127.0.0.1:${port + 1} does not speak AMQP 0-9-1: .*\\n$`));
   });
 });

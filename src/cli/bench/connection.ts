@@ -20,6 +20,7 @@ import {
   MethodId,
   methodIdAt,
   methodName,
+  ProtocolError,
 } from '../../amqp091/codec/index.js';
 import { CommandError } from '../fail.js';
 
@@ -48,13 +49,16 @@ export class LoadConnection implements FrameHandler {
   readonly lost: Promise<never>;
   handler: LoadHandler | undefined;
   private readonly socket: Socket;
+  /** HOST:PORT of the broker. */
+  private readonly where: string;
   private readonly parser: FrameParser;
   private call: Call | undefined;
   private closing = false;
   private lose: (error: Error) => void = () => {};
 
-  private constructor(socket: Socket) {
+  private constructor(socket: Socket, where: string) {
     this.socket = socket;
+    this.where = where;
     this.parser = new FrameParser(this, false);
     this.lost = new Promise((_, reject) => {
       this.lose = reject;
@@ -62,14 +66,15 @@ export class LoadConnection implements FrameHandler {
     this.lost.catch(() => {});
     socket.on('data', (bytes) => this.read(bytes));
     socket.on('drain', () => this.handler?.drained());
-    socket.on('error', (error) => this.fail(new CommandError(error.message)));
-    socket.on('close', () => this.fail(new CommandError('the broker has closed the connection')));
+    socket.on('error', (error) => this.fail(error));
+    socket.on('close', () => this.fail(new CommandError(`${where} has closed the connection`)));
   }
 
-  /** Opens connection and channel. Rejects with CommandError. */
+  /** Opens connection and channel. Rejects with CommandError, or as a socket fails. */
   static async open(url: URL): Promise<LoadConnection> {
-    const socket = connect({ host: url.hostname, port: Number(url.port || 5672), noDelay: true });
-    const connection = new LoadConnection(socket);
+    const port = Number(url.port || 5672);
+    const socket = connect({ host: url.hostname, port, noDelay: true });
+    const connection = new LoadConnection(socket, `${url.hostname}:${port}`);
     await Promise.race([new Promise<void>((resolve) => socket.once('connect', () => resolve())), connection.lost]);
     const user = decodeURIComponent(url.username || 'guest');
     const password = decodeURIComponent(url.password || 'guest');
@@ -77,7 +82,8 @@ export class LoadConnection implements FrameHandler {
     connection.frames.protocolHeader();
     await connection.answer('connection.start');
     const response = Buffer.from(`\0${user}\0${password}`);
-    const properties = { product: 'understudy bench', capabilities: { 'basic.nack': true } };
+    const capabilities = { 'basic.nack': true, authentication_failure_close: true };
+    const properties = { product: 'understudy bench', capabilities };
     const tune = (await connection.ask(
       new ConnectionStartOk(properties, 'PLAIN', response, 'en_US'),
       0,
@@ -125,7 +131,7 @@ export class LoadConnection implements FrameHandler {
     if (method.id === MethodId.connectionClose || method.id === MethodId.channelClose) {
       if (method.id === MethodId.connectionClose) this.frames.method(0, new ConnectionCloseOk());
       this.flush();
-      this.fail(new CommandError(`the broker refuses: ${method.replyCode} ${method.replyText}`));
+      this.fail(new CommandError(`${this.where} refuses: ${method.replyCode} ${method.replyText}`));
       return;
     }
     // Sent unasked: publishers are held back by the socket anyway.
@@ -166,7 +172,10 @@ export class LoadConnection implements FrameHandler {
       this.parser.feed(new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length));
       this.handler?.received();
     } catch (error) {
-      this.fail(error as Error);
+      const foreign = error instanceof ProtocolError;
+      this.fail(
+        foreign ? new CommandError(`${this.where} does not speak AMQP 0-9-1: ${error.message}`) : (error as Error),
+      );
       this.socket.destroy();
     }
   }

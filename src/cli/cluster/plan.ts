@@ -45,6 +45,9 @@ export function planNodes(plan: ClusterPlan, data: string): NodePlan[] {
   const nodes = Array.from({ length: plan.nodes }, (_, index) => planNode(plan, data, index));
   const stranger = plan.followers.find((name) => !nodes.some((node) => node.name === name));
   if (stranger !== undefined) throw new CommandError(`--followers: there is no node "${stranger}"`, ExitCode.usage);
+  const inSyncMin = Number(plan.settings['min-in-sync'] ?? 1);
+  if (inSyncMin > plan.nodes)
+    throw new CommandError(`--min-in-sync: ${inSyncMin} is more than the ${plan.nodes} nodes`, ExitCode.usage);
   return nodes;
 }
 

@@ -10,12 +10,24 @@ const restartMsMax = 10_000;
 /** A node that does not stop in this time is killed. */
 const stopMsMax = 15_000;
 const pollMs = 50;
+const stoppedCleanly = 'exit 0';
 
 export interface SupervisorOptions {
   plans: readonly NodePlan[];
   restart: boolean;
   /** Told what happens to a node. */
   report(node: string, what: string): void;
+  /** All nodes were stopped by somebody else: there is nothing left to watch. */
+  stopped(): void;
+}
+
+/** Throws CommandError if one of the nodes runs. */
+export async function refuseRunning(plans: readonly NodePlan[]): Promise<void> {
+  for (const plan of plans) {
+    const pid = await runningPid(plan);
+    if (pid > 0)
+      throw new CommandError(`${plan.name} is running already (pid ${pid}): stop it with "understudy cluster --stop"`);
+  }
 }
 
 export class Supervisor {
@@ -30,13 +42,6 @@ export class Supervisor {
   /** Starts all nodes; resolves when all serve. If one cannot, the others are stopped and it rejects with the reason. */
   async start(): Promise<void> {
     const { plans } = this.options;
-    for (const plan of plans) {
-      const pid = await runningPid(plan);
-      if (pid > 0)
-        throw new CommandError(
-          `${plan.name} is running already (pid ${pid}): stop it with "understudy cluster --stop"`,
-        );
-    }
     try {
       // Whoever founds the cluster leads the group of its wiring: no follower.
       for (const leads of [true, false])
@@ -66,10 +71,26 @@ export class Supervisor {
     void process.exited.then(async (how) => {
       if (this.stopping) return;
       this.options.report(plan.name, `has ended (${how})`);
+      // It was told to: a node that ends by itself has another exit code.
+      if (how === stoppedCleanly) return this.endIfAllAreStopped();
       if (!this.options.restart) return;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
       await this.restart(plan, pauseMs);
     });
+  }
+
+  /** `--stop` ends all nodes, those too that others have started, not quite at the same time. */
+  private async endIfAllAreStopped(): Promise<void> {
+    const deadline = performance.now() + stopMsMax;
+    while (!this.stopping && performance.now() < deadline) {
+      const pids = await Promise.all(this.options.plans.map(runningPid));
+      if (pids.every((pid) => pid === 0)) {
+        this.stopping = true;
+        this.options.stopped();
+        return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, pollMs));
+    }
   }
 
   private async restart(plan: NodePlan, pauseMs: number): Promise<void> {

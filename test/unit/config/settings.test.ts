@@ -146,7 +146,7 @@ describe('a settings file', () => {
   for (const [what, text, message] of [
     ['an unknown name', 'amqps: 1', /there is no setting "amqps"; known: node, data/],
     ['a list', '- a', /expected lines such as/],
-    ['no YAML', 'a: [', /c\.yaml: /],
+    ['no YAML', 'a: [', /c\.yaml: .* at line 1, column 5$/],
   ] as const) {
     it(`with ${what} is refused`, async () => {
       await assert.rejects(readSettingsFile(file(text)), { name: 'ConfigError', message });
