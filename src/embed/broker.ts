@@ -1,7 +1,8 @@
 import { silentLogger } from '../base/logger.js';
 import { type Endpoint, formatEndpoint } from '../config/endpoint.js';
 import { Node } from '../node.js';
-import { type CommonOptions, endpointOf, inMemory, memoryOf, usersOf } from './options.js';
+import { checkBroker } from './checks.js';
+import { amqpUrlOf, type CommonOptions, endpointOf, inMemory, memoryOf, usersOf } from './options.js';
 
 export interface EmbeddedBrokerOptions extends CommonOptions {
   /** Default `n1`. */
@@ -25,16 +26,19 @@ export interface EmbeddedBrokerOptions extends CommonOptions {
  */
 export class Broker implements AsyncDisposable {
   private readonly inner: Node;
+  private readonly options: EmbeddedBrokerOptions;
 
-  private constructor(node: Node) {
+  private constructor(node: Node, options: EmbeddedBrokerOptions) {
     this.inner = node;
+    this.options = options;
   }
 
   /**
    * Resolves when clients may connect. Rejects if a port is taken (`code` EADDRINUSE), or the folder is in use by another
-   * process or belongs to another program.
+   * process or belongs to another program; with RangeError if an option makes no sense.
    */
   static async start(options: EmbeddedBrokerOptions = {}): Promise<Broker> {
+    checkBroker(options);
     const { data = inMemory, logger = silentLogger, onFailure, http = false } = options;
     const inner = await Node.start(
       {
@@ -53,7 +57,7 @@ export class Broker implements AsyncDisposable {
         inner.kill().then(tell, tell);
       },
     );
-    return new Broker(inner);
+    return new Broker(inner, options);
   }
 
   get node(): string {
@@ -65,9 +69,9 @@ export class Broker implements AsyncDisposable {
     return this.inner.amqp.port;
   }
 
-  /** For clients of this machine, as guest/guest. */
+  /** For clients of this machine, as the first of the users. */
   get amqpUrl(): string {
-    return `amqp://guest:guest@${formatEndpoint(this.inner.amqp)}`;
+    return amqpUrlOf(this.options, this.inner.amqp);
   }
 
   /** '' without HTTP. */

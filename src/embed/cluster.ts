@@ -9,7 +9,8 @@ import { Node } from '../node.js';
 import { ProcessClock } from '../process/clock.js';
 import { processRandom } from '../process/random.js';
 import type { Disk } from '../store/disk.js';
-import { type CommonOptions, endpointOf, inMemory, memoryOf, usersOf } from './options.js';
+import { checkCluster, checkWhole } from './checks.js';
+import { amqpUrlOf, type CommonOptions, endpointOf, inMemory, memoryOf, usersOf } from './options.js';
 
 export interface EmbeddedClusterOptions extends CommonOptions {
   /** Number of brokers, n1, n2, ...; default 3. */
@@ -27,6 +28,7 @@ export interface EmbeddedClusterOptions extends CommonOptions {
 }
 
 const pollMs = 10;
+const nodesMax = 31;
 
 /**
  * A whole cluster inside a program: real brokers and real links over loopback, in one process. With `data: 'memory'` disks and
@@ -46,16 +48,20 @@ export class Cluster implements AsyncDisposable {
 
   private constructor(options: EmbeddedClusterOptions) {
     const { nodes = 3, data = inMemory, logger = silentLogger } = options;
-    if (!(Number.isInteger(nodes) && nodes >= 1 && nodes <= 31)) throw new RangeError('nodes: 1 to 31');
+    checkWhole('nodes', nodes, 1, nodesMax);
     this.options = options;
     this.logger = logger;
     this.names = Array.from({ length: nodes }, (_, index) => `n${index + 1}`);
+    checkCluster(options, this.names);
     if (data !== inMemory) return;
     this.memory = new MemoryCoordinator(processRandom.hex(16));
     for (const name of this.names) this.disks.set(name, Node.memoryDisk());
   }
 
-  /** Resolves when every queue can be used through every node. Whether all replicas are there yet `complete` tells. */
+  /**
+   * Resolves when every queue can be used through every node. Whether all replicas are there yet `complete` tells. Rejects with
+   * RangeError if an option makes no sense.
+   */
   static async start(options: EmbeddedClusterOptions = {}): Promise<Cluster> {
     const cluster = new Cluster(options);
     try {
@@ -121,9 +127,9 @@ export class Cluster implements AsyncDisposable {
     return [...this.nodes.keys()].sort();
   }
 
-  /** Of a node that runs; without a name, of any. For clients of this machine, as guest/guest. */
+  /** Of a node that runs; without a name, of any. For clients of this machine, as the first of the users. */
   amqpUrl(name: string = this.running[0] ?? ''): string {
-    return `amqp://guest:guest@${formatEndpoint(this.node(name).amqp)}`;
+    return amqpUrlOf(this.options, this.node(name).amqp);
   }
 
   /** '' without HTTP. */

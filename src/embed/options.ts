@@ -1,6 +1,6 @@
 import type { Logger } from '../base/logger.js';
 import type { BrokerOptions } from '../broker-options.js';
-import type { Endpoint } from '../config/endpoint.js';
+import { type Endpoint, formatEndpoint } from '../config/endpoint.js';
 import { brokerDefaults } from '../broker-options.js';
 
 /** What one broker and a whole cluster may both be told. */
@@ -22,6 +22,12 @@ export function endpointOf(given: Partial<Endpoint> | undefined): Endpoint {
 
 export function usersOf(options: CommonOptions): ReadonlyMap<string, string> {
   return new Map(Object.entries(options.users ?? { guest: 'guest' }));
+}
+
+/** With the name and password of the first user. */
+export function amqpUrlOf(options: CommonOptions, endpoint: Endpoint): string {
+  const [[user, password] = ['', '']] = usersOf(options);
+  return `amqp://${encodeURIComponent(user)}:${encodeURIComponent(password)}@${formatEndpoint(endpoint)}`;
 }
 
 export function memoryOf(options: CommonOptions): Partial<BrokerOptions> {

@@ -58,8 +58,9 @@ describe('Broker', () => {
 
   it('knows other users', async () => {
     await using broker = await Broker.start({ users: { alice: 'secret' } });
-    await assert.rejects(amqp.connect(broker.amqpUrl), /403|ACCESS[-_]REFUSED/i);
-    const connection = await amqp.connect(`amqp://alice:secret@127.0.0.1:${broker.port}`);
+    await assert.rejects(amqp.connect(`amqp://guest:guest@127.0.0.1:${broker.port}`), /403|ACCESS[-_]REFUSED/i);
+    assert.equal(broker.amqpUrl, `amqp://alice:secret@127.0.0.1:${broker.port}`);
+    const connection = await amqp.connect(broker.amqpUrl);
     await connection.close();
   });
 });
@@ -112,6 +113,13 @@ describe('Cluster', () => {
   it('refuses nodes that are not its own', async () => {
     await using cluster = await Cluster.start({ nodes: 1 });
     await assert.rejects(cluster.startNode('n2'), RangeError);
-    await assert.rejects(Cluster.start({ nodes: 0 }), RangeError);
+    for (const [options, message] of [
+      [{ nodes: 0 }, 'nodes: 0 is no whole number from 1 to 31'],
+      [{ nodes: 2, minInSync: 3 }, 'minInSync: 3 is no whole number from 1 to 2'],
+      [{ groups: 0 }, 'groups: 0 is no whole number from 1 to 1024'],
+      [{ followers: ['n9'] }, 'followers: there is no node n9: n1, n2, n3'],
+      [{ memoryBytes: 1 }, 'memoryBytes: 1 is less than 16 MiB'],
+    ] as const)
+      await assert.rejects(Cluster.start(options), { name: 'RangeError', message });
   });
 });
