@@ -14,24 +14,7 @@ import { Ledger } from './numbered/ledger.mjs';
 import { Nodes } from './numbered/nodes.mjs';
 import { Publisher } from './numbered/publisher.mjs';
 
-const { values: options, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    urls: { type: 'string', default: 'amqp://127.0.0.1:5672,amqp://127.0.0.1:5673,amqp://127.0.0.1:5674' },
-    publishers: { type: 'string', default: '4' },
-    consumers: { type: 'string', default: '4' },
-    queues: { type: 'string', default: '4' },
-    prefix: { type: 'string', default: 'numbered' },
-    seconds: { type: 'string', default: '0' },
-    window: { type: 'string', default: '100' },
-    rate: { type: 'string', default: '1000' },
-    size: { type: 'string', default: '100' },
-    patience: { type: 'string', default: '60' },
-    ledger: { type: 'string' },
-    json: { type: 'boolean', default: false },
-  },
-});
-const phase = positionals[0] ?? 'run';
+const { options, phase } = readCommandLine();
 const count = (name) => Number(options[name]);
 const patienceMs = count('patience') * 1000;
 const nodes = new Nodes(options.urls.split(','));
@@ -61,10 +44,53 @@ async function main() {
   process.exitCode = ledger.isFaultless ? 0 : 1;
 }
 
+/** Ends the program with exit code 2 if the command line makes no sense. */
+function readCommandLine() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        urls: { type: 'string', default: 'amqp://127.0.0.1:5672,amqp://127.0.0.1:5673,amqp://127.0.0.1:5674' },
+        publishers: { type: 'string', default: '4' },
+        consumers: { type: 'string', default: '4' },
+        queues: { type: 'string', default: '4' },
+        prefix: { type: 'string', default: 'numbered' },
+        seconds: { type: 'string', default: '0' },
+        window: { type: 'string', default: '100' },
+        rate: { type: 'string', default: '1000' },
+        size: { type: 'string', default: '100' },
+        patience: { type: 'string', default: '60' },
+        ledger: { type: 'string' },
+        json: { type: 'boolean', default: false },
+      },
+    });
+    const [name = 'run', ...more] = positionals;
+    if (!['run', 'publish', 'drain'].includes(name) || more.length > 0)
+      throw new Error(`"${positionals.join(' ')}" is none of run, publish, drain`);
+    if (name === 'drain' && values.ledger === undefined) throw new Error('drain needs --ledger, the file of a publish');
+    for (const number of ['publishers', 'consumers', 'queues', 'seconds', 'window', 'rate', 'size', 'patience'])
+      if (!/^\d+$/.test(values[number])) throw new Error(`--${number}: "${values[number]}" is no whole number`);
+    for (const url of values.urls.split(','))
+      if (!/^amqps?:\/\/./.test(url)) throw new Error(`--urls: "${url}" is no URL such as amqp://127.0.0.1:5672`);
+    return { options: values, phase: name };
+  } catch (error) {
+    console.error(error.message);
+    process.exit(2);
+  }
+}
+
+/** To a node, the first that answers within the time that we have patience. */
+async function connectSoon(first) {
+  const deadline = performance.now() + patienceMs;
+  const found = await nodes.connect(first, () => performance.now() < deadline);
+  if (found === undefined) throw new Error(`no node lets us in: ${nodes.trouble}`);
+  return found.connection;
+}
+
 /** Durable queues, each declared at another node, so that each node leads some. */
 async function declareQueues() {
   for (const [i, queue] of queues.entries()) {
-    const { connection } = await nodes.connect(i, () => true);
+    const connection = await connectSoon(i);
     const channel = await connection.createChannel();
     // Understudy replicates every queue; RabbitMQ, to which this may be compared, those of this type.
     await channel.assertQueue(queue, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
@@ -73,7 +99,7 @@ async function declareQueues() {
 }
 
 async function deleteQueues() {
-  const { connection } = await nodes.connect(0, () => true);
+  const connection = await connectSoon(0);
   const channel = await connection.createChannel();
   for (const queue of queues) await channel.deleteQueue(queue);
   await connection.close();
@@ -132,7 +158,7 @@ async function drain(ledger) {
 
 /** False as well if they cannot be asked now. */
 async function areEmpty() {
-  const { connection } = await nodes.connect(0, () => true);
+  const connection = await connectSoon(0);
   try {
     const channel = await connection.createChannel();
     let messages = 0;

@@ -8,6 +8,8 @@ export class Nodes {
   /** @param {string[]} urls amqp://HOST:PORT of each node */
   constructor(urls) {
     this.urls = urls;
+    /** Why the last attempt failed. */
+    this.trouble = '';
   }
 
   /**
@@ -22,7 +24,8 @@ export class Nodes {
         // What follows every error is 'close'; that is where users of the connection act.
         connection.on('error', () => {});
         return { connection, node };
-      } catch {
+      } catch (error) {
+        this.trouble = error.message;
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     }
