@@ -21,12 +21,15 @@ export interface QueueUsesPorts {
  * Tells the wiring which queues have a consumer and which have none any more, since it deletes auto-delete queues.
  *
  * Before the gate is open, and for some time after a take-over and after a node has attached again, a queue without consumers may
- * have some that were not told of yet: nodes subscribe one consumer after the other. It is judged when they have had time for that.
+ * have some that were not told of yet: nodes subscribe one consumer after the other. It is judged when they have had time for that,
+ * unless it was opened later: then all its consumers are known.
  */
 export class QueueUses {
   private readonly ports: QueueUsesPorts;
   /** What is waited for before queues are judged: that the gate opens, and times of `resubscribeMs`. */
   private waits: number;
+  /** Only queues that were opened with this wiring or older may have such consumers. */
+  private until: Lsn = Number.POSITIVE_INFINITY;
   /** Queues that have lost their last consumer meanwhile. */
   private left = new Set<ServedQueue>();
   private seeksIdle = false;
@@ -38,6 +41,7 @@ export class QueueUses {
 
   /** The gate opens. `tookOver`: there may be queues whose consumers were all lost with the last primary. */
   opened(tookOver: boolean): void {
+    this.until = this.ports.state.wiringVersion;
     if (tookOver) {
       this.seeksIdle = true;
       this.awaitSubscribers();
@@ -48,6 +52,7 @@ export class QueueUses {
   /** A node subscribes again from now on. */
   awaitSubscribers(): void {
     this.waits++;
+    this.until = this.ports.state.wiringVersion;
     this.ports.after(resubscribeMs, () => this.waited());
   }
 
@@ -59,7 +64,7 @@ export class QueueUses {
   /** A consumer of the queue has gone. */
   consumerLeft(queue: ServedQueue): void {
     if (queue.gone || queue.isUnused || queue.consumers.size > 0) return;
-    if (this.waits > 0) {
+    if (this.waits > 0 && queue.state.wiringVersion <= this.until) {
       this.left.add(queue);
       return;
     }

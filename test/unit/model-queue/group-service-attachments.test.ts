@@ -106,8 +106,12 @@ describe('attachments (rule 13)', () => {
     primary.clock.advance(4999);
     assert.deepEqual(primary.unused, []);
     subscribe(other, 1, 2);
+    primary.openQueue(20);
+    subscribe(port, 2, 2, { queue: 20 });
+    port.unsubscribe(2);
+    assert.deepEqual(primary.unused, [20], 'of a queue that was not there before everything is known');
     primary.clock.advance(1);
-    assert.deepEqual(primary.unused, []);
+    assert.deepEqual(primary.unused, [20]);
   });
 
   test('a take-over flags what older epochs may have handed out, and waits for all before it delivers', () => {
