@@ -14,6 +14,11 @@ export class Follower {
   /** What it has on disk, and what it has applied, as acked in this epoch. */
   durable: Lsn = 0;
   applied: Lsn = 0;
+  /**
+   * Of the system group's: the commit point when it was found to have all of that on disk. It routes as soon as it is in the set, so
+   * it must have applied this before; and the wiring that comes after is complete only when it has that, too (rule 15).
+   */
+  routesFrom: Lsn | undefined = undefined;
   /** The last commit point it was told. */
   toldCommit: Lsn = 0;
   /** What our own disk had at this time, it has as well: how far it lags behind us, in time. */

@@ -202,7 +202,7 @@ export class Primary implements GroupAppender, Flushable {
     return sameReplica(follower.replica, member) || !rules.bootId ? follower.durable : 0;
   }
 
-  /** What every in-sync member has committed AND applied: wiring is complete only then (rule 15). */
+  /** What every in-sync member, and who is about to be one, has committed AND applied: wiring is complete only then (rule 15). */
   get appliedEverywhere(): Lsn {
     let lsn = this.replica.log.committed;
     for (const member of this.set.required) {
@@ -210,6 +210,8 @@ export class Primary implements GroupAppender, Flushable {
       const follower = this.followers.get(member.node);
       lsn = Math.min(lsn, follower?.matched === true ? follower.applied : 0);
     }
+    for (const { routesFrom, applied } of this.followers.values())
+      if (routesFrom !== undefined) lsn = Math.min(lsn, applied);
     return this.keeper.strangersMayRoute() && this.replica.context.rules.wiringWaitsForAll ? 0 : lsn;
   }
 

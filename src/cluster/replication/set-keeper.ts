@@ -5,7 +5,15 @@
  */
 import type { SwapOutcome } from '../cluster-map.js';
 import type { Tenure } from '../liveness/liveness.js';
-import { type GroupRecord, isLocalGroup, MemberState, type Replica, sameReplica, type Versioned } from '../map.js';
+import {
+  type GroupRecord,
+  isLocalGroup,
+  MemberState,
+  type Replica,
+  sameReplica,
+  systemGroup,
+  type Versioned,
+} from '../map.js';
 import type { Follower } from './follower.js';
 import { wantedReplicas } from './placement.js';
 import type { Primary } from './primary.js';
@@ -147,9 +155,13 @@ export class SetKeeper {
     const { clock, limits } = this.context;
     for (const follower of this.primary.followers.values()) {
       if (!follower.matched || this.primary.set.includes(follower.replica)) continue;
-      // Who would be taken out again at once is not taken in.
-      if (this.isLost(follower.replica)) continue;
+      // Who would be taken out again at once is not taken in, and wiring does not wait for it.
+      if (this.isLost(follower.replica)) {
+        follower.routesFrom = undefined;
+        continue;
+      }
       if (this.isAdmissible(follower)) {
+        if (!this.hasWiring(follower)) continue;
         if (this.busy || this.primary.paused || this.primary.set.includesNode(follower.replica.node)) continue;
         this.propose([...this.record.value.inSync, follower.replica], `with ${follower.replica.node}`);
         return;
@@ -165,6 +177,13 @@ export class SetKeeper {
     const { rules } = this.context;
     if (rules.admitCommitted && follower.durable < this.primary.replica.log.committed) return false;
     return follower.durable >= this.primary.takeoverEnd;
+  }
+
+  /** It may learn from the record that it is in the set before it hears what was committed until then. */
+  private hasWiring(follower: Follower): boolean {
+    if (this.record.value.group !== systemGroup || !this.context.rules.wiringWaitsForAll) return true;
+    follower.routesFrom ??= this.primary.replica.log.committed;
+    return follower.applied >= follower.routesFrom;
   }
 
   private propose(inSync: readonly Replica[], what: string): void {

@@ -83,13 +83,13 @@ export class TestReplica {
     this.replica = replica;
   }
 
-  static async start(disk: MemoryDisk = new MemoryDisk()): Promise<TestReplica> {
+  static async start(disk: MemoryDisk = new MemoryDisk(), number: number = group): Promise<TestReplica> {
     const clock = new ManualClock();
     const turn = new Turn((run) => setImmediate(run));
     const store = await Store.open({ disk, clock, turn, random: seeded(3), logger: silentLogger, lowWaterBytes: 0 });
-    const newState = (number: number): GroupState => new GroupState(number, store.chunks, (run) => setImmediate(run));
+    const newState = (of: number): GroupState => new GroupState(of, store.chunks, (run) => setImmediate(run));
     const { groups } = await recoverGroups(store, newState);
-    const found: { state: GroupState; meta: GroupMeta } | undefined = groups.get(group);
+    const found: { state: GroupState; meta: GroupMeta } | undefined = groups.get(number);
     const context = {
       self: { node: 'a', store: 'a', boot: 1 },
       rules: allRules,
@@ -106,8 +106,8 @@ export class TestReplica {
       link: () => undefined,
     } as unknown as ReplicationContext;
     const listener = { roleChanged() {}, retired() {} };
-    const state = found?.state ?? newState(group);
-    return new TestReplica(disk, store, new GroupReplica(group, context, state, found?.meta, listener));
+    const state = found?.state ?? newState(number);
+    return new TestReplica(disk, store, new GroupReplica(number, context, state, found?.meta, listener));
   }
 
   /** Takes batches as a backup does. */
