@@ -34,7 +34,7 @@ export class OutcomeUnknownError extends Error {
   override readonly name = 'OutcomeUnknownError';
 }
 
-/** Leases kept by the coordinator itself (etcd). Engines without them leave liveness to the brokers' heartbeats. */
+/** Leases kept by the coordinator itself. Engines without them leave liveness to the brokers' heartbeats. */
 export interface CoordinatorLeases {
   /** Registers `holder` (node and boot) for `ttlMs`; a lapsed lease is never revived. */
   acquire(holder: string, ttlMs: number): Promise<void>;

@@ -24,7 +24,7 @@ export class SetKeeper {
   private readonly tenure: Tenure;
   private busy = false;
   private lostSince: Map<string, number> = new Map();
-  /** Until when a node outside the set may still route, by its last reading of the record (rule 15). */
+  /** Until when a node outside the set may still route, by its last reading of the record or its primary's word (rule 15). */
   private strangersUntil: number;
   private tickedAt: number;
   /** Before this nobody is taken for lost because of a promise that is about to end. */
@@ -60,8 +60,8 @@ export class SetKeeper {
   }
 
   /**
-   * A node routes for a lease's time after a reading of the system group's record that shows it in the set; a quarter more for
-   * clocks that drift.
+   * A node routes for a lease's time after a reading of the system group's record that shows it in the set, or after it asked the
+   * primary and heard so (RouteLease); a quarter more for clocks that drift.
    */
   private routingEnds(): number {
     return this.context.clock.now() + this.context.limits.leaseMs * 1.25;
