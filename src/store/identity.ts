@@ -25,11 +25,18 @@ interface Content {
   shared: boolean;
   boots: number;
   damaged: boolean;
+  /** Number of the journal's last segment; 0: none was begun, or an older version wrote this. */
+  segment: number;
 }
+
+/** Boots and segments are counted, one by one: more is no count. */
+const countMax = 2 ** 32;
 
 export class StoreIdentity {
   private readonly disk: Disk;
   private content: Content;
+  /** The last change that was asked for: they are made one after the other. */
+  private saving: Promise<void> = Promise.resolve();
 
   private constructor(disk: Disk, content: Content) {
     this.disk = disk;
@@ -45,10 +52,18 @@ export class StoreIdentity {
       throw new StoreRefusedError(
         `the data folder has a journal (${journal}) but no ${identityName}: put that file back, or use another folder`,
       );
-    const store = random.hex(32);
-    const content = { product, format: storeFormat, store, cluster: '', shared: false, boots: 0, damaged: false };
+    const content = {
+      product,
+      format: storeFormat,
+      store: random.hex(32),
+      cluster: '',
+      shared: false,
+      boots: 0,
+      damaged: false,
+      segment: 0,
+    };
     const identity = new StoreIdentity(disk, content);
-    await identity.save(content);
+    await identity.save({});
     return identity;
   }
 
@@ -71,14 +86,13 @@ export class StoreIdentity {
 
   /** Counts a start; the number is on disk before it is returned. For a broker without a cluster to draw boots from. */
   async nextBoot(): Promise<number> {
-    await this.save({ ...this.content, boots: this.content.boots + 1 });
+    await this.save({ boots: this.content.boots + 1 });
     return this.content.boots;
   }
 
   /** @param shared the cluster's map is a coordinator's, and other nodes may hold its queues as well. */
   async setCluster(cluster: string, shared: boolean): Promise<void> {
-    if (cluster !== this.content.cluster || shared !== this.content.shared)
-      await this.save({ ...this.content, cluster, shared });
+    if (cluster !== this.content.cluster || shared !== this.content.shared) await this.save({ cluster, shared });
   }
 
   /**
@@ -95,10 +109,26 @@ export class StoreIdentity {
 
   /** `false` when a set difference has put back what was missing, or the operator accepts the loss. */
   async setDamaged(damaged: boolean): Promise<void> {
-    if (damaged !== this.content.damaged) await this.save({ ...this.content, damaged });
+    if (damaged !== this.content.damaged) await this.save({ damaged });
   }
 
-  private async save(content: Content): Promise<void> {
+  /** The journal's segment with the highest number: without it the journal has lost its end. 0: not known. */
+  get segment(): number {
+    return this.content.segment;
+  }
+
+  /** A segment was begun, and its beginning is on disk. To be awaited before anything in it is acknowledged. */
+  async setSegment(segment: number): Promise<void> {
+    await this.save({ segment });
+  }
+
+  private save(change: Partial<Content>): Promise<void> {
+    const saved = this.saving.then(() => this.write({ ...this.content, ...change }));
+    this.saving = saved.catch(() => {});
+    return saved;
+  }
+
+  private async write(content: Content): Promise<void> {
     const part = `${identityName}.part`;
     const file = await this.disk.open(part, { create: true });
     try {
@@ -133,7 +163,7 @@ function parse(text: string): Content {
   } catch {
     throw new StoreRefusedError(`${identityName} in the data folder cannot be read: it is not JSON`);
   }
-  if (content?.product !== product || typeof content.format !== 'number')
+  if (content?.product !== product || !isCount(content.format))
     throw new StoreRefusedError(`the data folder belongs to another program: its ${identityName} is not ours`);
   if (content.format > storeFormat)
     throw new StoreRefusedError(
@@ -141,13 +171,13 @@ function parse(text: string): Content {
     );
   if (typeof content.store !== 'string' || !/^[0-9a-f]{32}$/.test(content.store))
     throw new StoreRefusedError(`${identityName} in the data folder has no store id`);
-  return {
-    product,
-    format: content.format,
-    store: content.store,
-    cluster: content.cluster ?? '',
-    shared: content.shared ?? false,
-    boots: content.boots ?? 0,
-    damaged: content.damaged ?? false,
-  };
+  const { format, store, cluster = '', shared = false, boots = 0, damaged = false, segment = 0 } = content;
+  const flags = typeof shared === 'boolean' && typeof damaged === 'boolean';
+  if (typeof cluster !== 'string' || !flags || !isCount(boots) || !isCount(segment))
+    throw new StoreRefusedError(`${identityName} in the data folder makes no sense: put back one that does`);
+  return { product, format, store, cluster, shared, boots, damaged, segment };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) < countMax;
 }

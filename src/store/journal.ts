@@ -40,6 +40,8 @@ export interface JournalOptions {
   zeroBytes: number;
   /** Free bytes of the disk below which the state is 'full'. */
   lowWaterBytes: number;
+  /** Notes, elsewhere and durably, that a segment was begun: should its file be lost, nothing else would tell. */
+  begun: (segment: number) => Promise<void>;
 }
 
 /** What recovery found. */
@@ -68,6 +70,7 @@ export class DiskJournal implements Journal {
   private readonly clock: Clock;
   private readonly turn: Turn;
   private readonly chunks: ChunkStore;
+  private readonly begun: (segment: number) => Promise<void>;
   private readonly health: JournalHealth;
   private readonly space: SpaceWatch;
   private readonly lanes = new Map<number, Lane>();
@@ -96,6 +99,7 @@ export class DiskJournal implements Journal {
     this.turn = options.turn;
     this.health = new JournalHealth(options.logger);
     this.chunks = options.chunks;
+    this.begun = options.begun;
     this.segments = options.segments;
     this.writer = new SegmentWriter(options.segments, options.tag, options.segmentBytes, options.zeroBytes, start.end);
     this.space = new SpaceWatch(options.segments.disk, options.clock, options.lowWaterBytes, (low, freeBytes) =>
@@ -369,7 +373,7 @@ export class DiskJournal implements Journal {
 
   /** Writes and syncs the frame; false if it never can be. Space, or a file descriptor, is waited for. */
   private async writeUntilDone(plan: FramePlan): Promise<boolean> {
-    for (let placed = false, rolled = !plan.head; ; ) {
+    for (let placed = false, synced = false, rolled = !plan.head; ; ) {
       try {
         if (!placed) {
           const segment = await this.writer.prepare(!rolled);
@@ -380,10 +384,13 @@ export class DiskJournal implements Journal {
           this.busySince = this.clock.now();
           this.health.setShortage('');
         }
-        if (plan.sync) await this.writer.sync();
+        if ((plan.sync || plan.head) && !synced) await this.writer.sync();
+        synced = true;
+        if (plan.head) await this.begun(this.writer.current!.number);
+        this.health.setShortage('');
         return true;
       } catch (error) {
-        const shortage = placed ? '' : shortageOf(error);
+        const shortage = placed && !synced ? '' : shortageOf(error);
         if (shortage === '') {
           this.health.fail(error as Error);
           return false;

@@ -4,6 +4,7 @@
  *   1. the last segment: damage behind everything that a later frame calls synced is the torn end of a crash; cut off
  *   2. metas: the last segment's; an intact first frame of a segment names all groups, so older ones are looked at only if it is not
  *   3. every segment from front to back; damage there is reported, the file copied aside, what is sound still used
+ *   4. segments that the newest list of them names, or the store's identity, and that are not there: damage too
  */
 import type { Logger } from '../base/logger.js';
 import { BatchKind } from '../log/batch.js';
@@ -35,15 +36,20 @@ export class Recovery {
   private readonly segments: SegmentSet;
   private readonly chunks: ChunkStore;
   private readonly tag: StoreTag;
+  /** The last segment that was begun, as the store's identity knows; 0: it does not. */
+  private readonly segmentBegun: number;
   private readonly logger: Logger;
   private readonly metas = new Map<number, StoredMeta>();
   private manifest: Manifest['segments'] | undefined;
+  /** The copy of a last segment in which nothing is sound, though its beginning was synced. */
+  private lostLast = '';
   private readonly report: RecoveryReport = { segments: 0, batches: 0, bytes: 0, tornBytes: 0, damaged: [] };
 
-  constructor(segments: SegmentSet, chunks: ChunkStore, tag: StoreTag, logger: Logger) {
+  constructor(segments: SegmentSet, chunks: ChunkStore, tag: StoreTag, segmentBegun: number, logger: Logger) {
     this.segments = segments;
     this.chunks = chunks;
     this.tag = tag;
+    this.segmentBegun = segmentBegun;
     this.logger = logger;
   }
 
@@ -51,12 +57,12 @@ export class Recovery {
   async run(visitor: RecoveryVisitor, segmentBytes: number): Promise<{ report: RecoveryReport; start: JournalStart }> {
     const numbers = (await this.segments.disk.list()).map(segmentNumber).filter((number) => number > 0);
     numbers.sort((a, b) => a - b);
-    const lastSegmentNumber = numbers[numbers.length - 1] ?? 0;
+    const lastSegmentNumber = Math.max(numbers[numbers.length - 1] ?? 0, this.segmentBegun);
     const lastFrameNumber = numbers.length === 0 ? 0 : await this.openSegments(numbers);
     await this.findMetas();
     const windows = new Windows(this.chunks, visitor, this.metas);
     for (const segment of this.segments.all()) await this.readSegment(segment, windows);
-    this.findMissing();
+    this.findMissing(lastSegmentNumber);
     visitor.done();
     const last = this.segments.get(lastSegmentNumber);
     const goOn = last !== undefined && last.size < segmentBytes && !last.damaged;
@@ -80,7 +86,9 @@ export class Recovery {
     try {
       const size = await file.size();
       tail = await this.inspectTail(file, number, size);
-      if (tail.tornBytes > 0) {
+      if (tail.end === 0 && number === this.segmentBegun) {
+        this.lostLast = await quarantine(disk, new Segment(number, size));
+      } else if (tail.tornBytes > 0) {
         this.report.tornBytes = tail.tornBytes;
         this.logger.warn('the end of the journal was torn by a crash; it was never acknowledged', {
           segment: segmentName(number),
@@ -174,11 +182,19 @@ export class Recovery {
     });
   }
 
-  private findMissing(): void {
-    for (const [number] of this.manifest ?? []) {
+  private findMissing(lastSegmentNumber: number): void {
+    const expected = new Set((this.manifest ?? []).map(([number]) => number));
+    // Of an older one the list tells, or it was removed since.
+    if (this.segmentBegun > 0 && this.segmentBegun === lastSegmentNumber) expected.add(this.segmentBegun);
+    for (const number of expected) {
       if (this.segments.get(number) !== undefined) continue;
       const segment = segmentName(number);
-      this.report.damaged.push({ segment, offset: 0, bytes: 0, quarantinedAs: '' });
+      this.report.damaged.push({
+        segment,
+        offset: 0,
+        bytes: 0,
+        quarantinedAs: number === this.segmentBegun ? this.lostLast : '',
+      });
       this.logger.error('a segment of the journal is missing: acknowledged messages may be missing', { segment });
     }
   }

@@ -70,12 +70,15 @@ export class Store {
     const { clock, turn, logger } = this.options;
     const { segmentBytes = defaultSegmentBytes, zeroBytes = defaultZeroBytes } = this.options;
     const { chunks, segments } = this;
-    const tag = storeTag(this.identity.storeId);
-    const { report, start } = await new Recovery(segments, chunks, tag, logger).run(visitor, segmentBytes);
-    if (report.damaged.length > 0) await this.identity.setDamaged(true);
+    const { identity } = this;
+    const tag = storeTag(identity.storeId);
+    const recovery = new Recovery(segments, chunks, tag, identity.segment, logger);
+    const { report, start } = await recovery.run(visitor, segmentBytes);
+    if (report.damaged.length > 0) await identity.setDamaged(true);
     const lowWaterBytes = this.options.lowWaterBytes ?? defaultLowWaterBytes;
+    const begun = (segment: number): Promise<void> => identity.setSegment(segment);
     const journal = new DiskJournal(
-      { clock, turn, logger, chunks, segments, tag, segmentBytes, zeroBytes, lowWaterBytes },
+      { clock, turn, logger, chunks, segments, tag, segmentBytes, zeroBytes, lowWaterBytes, begun },
       start,
     );
     this.backing.journal = journal;

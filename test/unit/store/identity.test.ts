@@ -18,12 +18,13 @@ describe('store identity', () => {
     assert.equal(await first.nextBoot(), 1);
     assert.equal(await first.nextBoot(), 2);
     await first.setCluster('here', false);
-    await first.setDamaged(true);
+    await Promise.all([first.setDamaged(true), first.setSegment(7)]);
     const second = await StoreIdentity.open(disk, seeded(2));
     assert.equal(second.storeId, first.storeId);
     assert.equal(second.boots, 2);
     assert.equal(second.cluster, 'here');
     assert.equal(second.damaged, true);
+    assert.equal(second.segment, 7);
   });
 
   for (const [what, text, reason] of [
@@ -32,6 +33,7 @@ describe('store identity', () => {
     ['a list', '[1]', /another program/],
     ['null', 'null', /another program/],
     ['a newer format', '{"product":"understudy","format":2}', /format 2; this version reads up to 1/],
+    ['no format', '{"product":"understudy","format":-1}', /another program/],
     ['no id', '{"product":"understudy","format":1}', /no store id/],
   ] as const) {
     it(`refuses a folder with ${what}`, async () => {
@@ -44,6 +46,30 @@ describe('store identity', () => {
       });
     });
   }
+
+  it('refuses a folder whose fields make no sense', async () => {
+    const disk = new MemoryDisk();
+    await StoreIdentity.open(disk, seeded(1));
+    const file = await disk.open(identityName, { create: false });
+    const bytes = new Uint8Array(await file.size());
+    await file.read(bytes, 0);
+    const good = JSON.parse(new TextDecoder().decode(bytes)) as object;
+    for (const bad of [
+      { boots: 'many' },
+      { boots: -1 },
+      { boots: 1e300 },
+      { boots: 1.5 },
+      { segment: '1' },
+      { segment: -1 },
+      { damaged: 'no' },
+      { damaged: null },
+      { cluster: 7 },
+      { shared: 'no' },
+    ]) {
+      await write(disk, identityName, JSON.stringify({ ...good, ...bad }));
+      await assert.rejects(StoreIdentity.open(disk, seeded(1)), /makes no sense/, JSON.stringify(bad));
+    }
+  });
 
   it('remembers that it is one of several', async () => {
     const disk = new MemoryDisk();

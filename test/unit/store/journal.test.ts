@@ -8,7 +8,8 @@ describe('journal', () => {
     const disk = new FaultyDisk();
     const harness = await Harness.open(disk);
     const group = harness.group(1);
-    await harness.settled();
+    // The segment's beginning, and its note.
+    await turns(30);
     const { writes, syncs } = disk;
     const first = group.enqueue(100);
     await turns(1);
