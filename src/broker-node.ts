@@ -21,8 +21,8 @@ import { Links } from './cluster/link/links.js';
 import { HeartbeatLiveness } from './cluster/liveness/heartbeats.js';
 import type { Liveness } from './cluster/liveness/liveness.js';
 import { SoloLiveness } from './cluster/liveness/solo.js';
+import { HotStandby } from './cluster/hot-standby.js';
 import {
-  type ClusterConfig,
   type GroupRecord,
   localGroup,
   MapKey,
@@ -32,7 +32,8 @@ import {
   sameReplica,
   systemGroup,
 } from './cluster/map.js';
-import { Membership } from './cluster/membership.js';
+import { foundingConfig, Membership } from './cluster/membership.js';
+import { OwnMember } from './cluster/own-member.js';
 import { JoinNews } from './cluster/join-news.js';
 import { ClusterReport } from './cluster/report.js';
 import { BackfillPace } from './cluster/replication/backfill-pace.js';
@@ -67,6 +68,8 @@ export class BrokerNode {
   links: Links | undefined;
   report!: ClusterReport;
   joins: JoinNews | undefined;
+  /** Whether clients are served here; defined once `start` has resolved. */
+  admission!: HotStandby;
   self!: Replica;
   private coordinator!: Coordinator;
   private clusterBroker: ClusterBroker | undefined;
@@ -79,6 +82,7 @@ export class BrokerNode {
   private attachments: AttachmentServer | undefined;
   private system!: SystemReplica;
   private member!: Member;
+  private entry!: OwnMember;
   private recovered: Map<number, RecoveredGroup> = new Map();
   private readyTimer: Timer | undefined;
   private stopping = false;
@@ -104,6 +108,7 @@ export class BrokerNode {
     this.coordinator = ports.cluster?.coordinator ?? (await this.soloCoordinator());
     await this.register();
     this.map = new ClusterMap({ coordinator: this.coordinator, clock, turn, logger, rules: this.rules });
+    this.entry = new OwnMember(this.self, this.coordinator, this.map, clock);
     this.connect();
     await this.map.open();
     this.compose();
@@ -119,6 +124,7 @@ export class BrokerNode {
   async stop(): Promise<void> {
     this.stopping = true;
     this.readyTimer?.cancel();
+    this.entry?.close();
     this.gate?.close();
     this.reconciler?.close();
     this.wiringClient?.close();
@@ -137,7 +143,12 @@ export class BrokerNode {
 
   /** Tells the cluster where this node's clients connect. */
   async announce(endpoints: { amqp: string; http: string }): Promise<void> {
-    await this.changeMember((member) => ({ ...member, ...endpoints }));
+    await this.entry.change((member) => ({ ...member, ...endpoints }));
+  }
+
+  /** This node's clients are about to be dismissed. Resolves when the cluster knows, or soon if it cannot be told. */
+  async servesNoMore(): Promise<void> {
+    if (this.links !== undefined) await this.entry.servesNoMore();
   }
 
   /** Whoever cannot write cannot lead. */
@@ -171,8 +182,7 @@ export class BrokerNode {
       changes.push({ key: MapKey.group(group), expect: 0, value: JSON.stringify(value) });
     }
     if (changes.length > 0) {
-      const { groups, replicas, minInSync } = this.options;
-      const config: ClusterConfig = { id: store.identity.cluster, groups, replicas, minInSync };
+      const config = foundingConfig(store.identity.cluster, this.options);
       changes.push({ key: MapKey.cluster, expect: 0, value: JSON.stringify(config) });
       await coordinator.swap(changes);
     }
@@ -201,7 +211,7 @@ export class BrokerNode {
         pid: options.pid,
         lead: options.lead,
       },
-      { groups: options.groups, replicas: options.replicas, minInSync: options.minInSync },
+      options,
       cluster,
       after,
     );
@@ -245,22 +255,7 @@ export class BrokerNode {
   /** Takes calls of other nodes, and tells them where. */
   private async listen(): Promise<void> {
     const address = await this.links?.listen(this.options.address);
-    if (address !== undefined) await this.changeMember((member) => ({ ...member, address }));
-  }
-
-  private async changeMember(change: (member: Member) => Member): Promise<void> {
-    const key = MapKey.member(this.options.node);
-    while (!this.stopping) {
-      const entries = await this.coordinator.read(key).catch(() => []);
-      const entry = entries.find((candidate) => candidate.key === key);
-      if (entry !== undefined) {
-        const member = JSON.parse(entry.value) as Member;
-        if (!sameReplica(member, this.self)) throw new Error(`another process runs as node ${this.options.node}`);
-        const outcome = await this.map.swapMember(change(member), entry.version);
-        if (outcome.kind === 'done') return;
-      }
-      await new Promise<void>((resolve) => this.ports.clock.after(20, resolve));
-    }
+    if (address !== undefined) await this.entry.change((member) => ({ ...member, address }));
   }
 
   // ---- parts ----
@@ -327,6 +322,7 @@ export class BrokerNode {
   private composeBroker(): void {
     const { options, store, ports } = this;
     this.report = new ClusterReport(this);
+    this.admission = new HotStandby(this.self, this.map, this.links);
     const health = { publishStop: () => this.publishStop(), onChange: () => {} };
     this.gate = new SourcesGate(
       [
@@ -432,7 +428,7 @@ export class BrokerNode {
       const check = (): void => {
         if (this.stopping) return;
         if (this.isServing(system)) {
-          this.changeMember((member) => ({ ...member, state: MemberState.ready })).then(resolve, reject);
+          this.entry.change((member) => ({ ...member, state: MemberState.ready })).then(resolve, reject);
           return;
         }
         this.readyTimer = this.ports.clock.after(10, check);

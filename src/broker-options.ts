@@ -7,6 +7,7 @@ import type { Turn } from './base/turn.js';
 import type { Transport } from './cluster/byte-stream.js';
 import type { Coordinator } from './cluster/coordinator/coordinator.js';
 import { type HeartbeatTimes, heartbeatTimes } from './cluster/liveness/heartbeats.js';
+import { ClientPolicy, Placement } from './cluster/map.js';
 import type { ClusterDefaults } from './cluster/membership.js';
 import type { ReplicationLimits } from './cluster/replication/context.js';
 import type { Disk } from './store/disk.js';
@@ -48,6 +49,8 @@ export const brokerDefaults: Omit<BrokerOptions, 'node'> = {
   groups: 16,
   replicas: 3,
   minInSync: 1,
+  clients: ClientPolicy.any,
+  placement: Placement.spread,
   memoryBytes: 256 * 1024 * 1024,
   outboxBytesMax: 64 * 1024 * 1024,
   journalPendingBytesMax: 64 * 1024 * 1024,

@@ -105,8 +105,15 @@ export class Node {
 
   /** Clients get connection.close; what was acknowledged is on disk. */
   stop(): Promise<void> {
-    this.stopping ??= this.close(() => this.amqpServer?.stop('shutdown'));
+    this.stopping ??= this.close(() => this.dismissClients());
     return this.stopping;
+  }
+
+  /** The others are told first: in hot standby they hold clients that come from here until one of them is primary. */
+  private async dismissClients(): Promise<void> {
+    if (this.amqpServer === undefined) return;
+    await this.broker.servesNoMore();
+    await this.amqpServer.stop('shutdown');
   }
 
   /** Ends it as a crash would, as far as clients and other nodes can tell: no word to anybody. */
@@ -134,6 +141,7 @@ export class Node {
       logger,
       authenticator,
       limits: { ...clientLimits(openFiles, logger), ...deliveryLimit(options, broker) },
+      admission: broker.admission,
       product: { version, clusterName: broker.map.config.id },
       boot: broker.self.boot,
     });

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Turn } from '../base/turn.js';
+import type { Admission } from '../model/admission.js';
 import type { Broker } from '../model/broker.js';
 import type { Authenticator } from '../security/authenticator.js';
 import type { Connection } from './connection.js';
@@ -16,6 +17,7 @@ export interface ConnectionContext {
   clock: Clock;
   logger: Logger;
   authenticator: Authenticator;
+  admission: Admission;
   limits: Limits;
   counters: Counters;
   partials: PartialBodies;

@@ -13,6 +13,7 @@ import type { Clock, Timer } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Turn } from '../base/turn.js';
 import { MessageParts } from '../log/record.js';
+import type { Admission } from '../model/admission.js';
 import type { Broker, ConnectionId } from '../model/broker.js';
 import type { ChannelHost, ConfirmFlush } from './channel-host.js';
 import { ChannelTable } from './channel-table.js';
@@ -42,7 +43,7 @@ import { Heartbeat, type HeartbeatOwner } from './heartbeat.js';
 import { Input, type InputOwner } from './input.js';
 import { Pause } from './input-gate.js';
 import type { Limits } from './limits.js';
-import { Opening, type OpeningHost, Step } from './opening.js';
+import { Opening, type OpeningHost, redirection, Step } from './opening.js';
 import { Output, type OutputOwner } from './output.js';
 import type { PartialBodies } from './partial-bodies.js';
 
@@ -65,6 +66,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   readonly partials: PartialBodies;
   /** It has published, so that the broker's gate concerns it. */
   publishes = false;
+  private readonly admission: Admission;
   private readonly socket: Socket;
   private readonly owner: ConnectionOwner;
   private readonly opening: Opening;
@@ -93,6 +95,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.limits = context.limits;
     this.counters = context.counters;
     this.partials = context.partials;
+    this.admission = context.admission;
     this.logger = context.logger.child({ connection: this.name });
     this.connectedAt = context.clock.wall();
     this.input = new Input(socket, context.turn, context.counters, this, this);
@@ -103,6 +106,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
       authenticator: context.authenticator,
       limits: context.limits,
       product: context.product,
+      admission: context.admission,
       hasVhost: (name) => context.broker.hasVhost(name),
       peerAddress: socket.remoteAddress ?? '',
     });
@@ -146,6 +150,12 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     }
     const text = `broker forced connection closure with reason '${reason}'`;
     this.closeWith(new ProtocolError(ReplyCode.connectionForced, text));
+  }
+
+  /** This node may have begun or ceased to serve ordinary clients. */
+  admissionChanged(): void {
+    if (this.state === State.opening) this.opening.admit();
+    else if (this.state === State.running && !this.opening.isAdmitted) this.turnAway();
   }
 
   /** Ends the connection at once. */
@@ -226,6 +236,16 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.frames.frameMax = tuning.frameMax;
     this.channels = new ChannelTable(this, tuning.channelMax);
     if (tuning.heartbeatSeconds > 0) this.heart = new Heartbeat(this.clock, tuning.heartbeatSeconds * 1000, this);
+  }
+
+  awaitAdmission(): void {
+    this.deadline.cancel();
+    this.deadline = this.clock.after(this.limits.admissionWaitMs, () => this.turnAway());
+  }
+
+  turnAway(): void {
+    this.counters.connectionsRedirected++;
+    this.closeWith(redirection(this.admission));
   }
 
   opened(): void {

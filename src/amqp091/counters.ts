@@ -5,6 +5,8 @@ export class Counters {
   /** Sockets closed before a protocol was spoken: too many, too slow. */
   connectionsRefused = 0;
   authenticationFailures = 0;
+  /** Clients that were told where the primary is instead of being served, at once or when this node ceased to be it. */
+  connectionsRedirected = 0;
   channelsOpened = 0;
   channelsClosed = 0;
   /** That there are now. */

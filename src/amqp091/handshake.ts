@@ -24,6 +24,9 @@ export interface Tuning {
   heartbeatSeconds: number;
 }
 
+/** The server property that lists the cluster's addresses. */
+const addressesProperty = 'understudy.addresses';
+
 /** Extensions as RabbitMQ names them: clients look here before they use one. */
 const capabilities: Arguments = {
   publisher_confirms: true,
@@ -37,17 +40,31 @@ const capabilities: Arguments = {
   direct_reply_to: false,
 };
 
-export function startMethod(product: Product): ConnectionStart {
+/** More would not fit into the frame, which is small before tune-ok. */
+const addressesMax = 64;
+const addressBytesMax = 2048;
+
+/** @param addresses of the cluster's nodes, HOST:PORT, in the order in which a client should try them. */
+export function startMethod(product: Product, addresses: readonly string[]): ConnectionStart {
   const properties: Arguments = {
     capabilities,
     cluster_name: product.clusterName,
     copyright: 'The Understudy authors',
     information: 'Licensed under Apache-2.0',
+    [addressesProperty]: fitting(addresses),
     platform: `Node.js ${process.version}`,
     product: 'Understudy',
     version: product.version,
   };
   return new ConnectionStart(0, 9, properties, mechanisms, 'en_US');
+}
+
+function fitting(addresses: readonly string[]): string[] {
+  let bytes = 0;
+  return addresses.slice(0, addressesMax).filter((address) => {
+    bytes += address.length;
+    return bytes <= addressBytesMax;
+  });
 }
 
 export function tuneMethod(limits: Limits): ConnectionTune {

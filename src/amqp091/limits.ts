@@ -9,6 +9,8 @@ export interface Limits {
   handshakesMax: number;
   /** From the accepted socket to connection.open, ms. */
   handshakeTimeoutMs: number;
+  /** A client waits for it to be known who is primary, ms; then it is refused. */
+  admissionWaitMs: number;
   /** From connection.close to close-ok and the socket's end, ms. */
   closeTimeoutMs: number;
   /** Offered to clients, which may ask for less: bytes of a frame, channels of a connection, seconds (0 = none). */
@@ -48,6 +50,7 @@ export const defaultLimits: Limits = {
   allConsumersMax: 131_072,
   handshakesMax: 2_048,
   handshakeTimeoutMs: 10_000,
+  admissionWaitMs: 5_000,
   closeTimeoutMs: 10_000,
   frameMax: 131_072,
   channelMax: 2_047,

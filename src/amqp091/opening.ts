@@ -1,4 +1,5 @@
 /** The opening of a connection (§2.2.4): start-ok, tune-ok, open, in this order and nothing else. */
+import { type Admission, AdmissionState } from '../model/admission.js';
 import type { Arguments } from '../model/broker.js';
 import type { Authenticator } from '../security/authenticator.js';
 import {
@@ -16,6 +17,9 @@ import { hasCapability, negotiate, type Product, startMethod, type Tuning, tuneM
 import type { Limits } from './limits.js';
 import { readCredentials } from './sasl.js';
 
+/** The client property by which an operator is known. */
+const operatorProperty = 'understudy.operator';
+
 /** What is due next. */
 export const Step = {
   protocolHeader: 'starting',
@@ -23,6 +27,7 @@ export const Step = {
   authentication: 'securing',
   tuneOk: 'tuning',
   open: 'opening',
+  admission: 'waiting for a primary',
   done: 'running',
 } as const;
 export type Step = (typeof Step)[keyof typeof Step];
@@ -40,6 +45,10 @@ export interface OpeningHost {
   pauseParser(): void;
   resumeParser(): void;
   tuned(tuning: Tuning): void;
+  /** The client is served by another node, or by none now. */
+  turnAway(): void;
+  /** `admit` is to be called when the admission has changed, and `turnAway` if that takes too long. */
+  awaitAdmission(): void;
   opened(): void;
 }
 
@@ -47,6 +56,7 @@ export interface OpeningContext {
   authenticator: Authenticator;
   limits: Limits;
   product: Product;
+  admission: Admission;
   hasVhost(name: string): boolean;
   peerAddress: string;
 }
@@ -72,7 +82,7 @@ export class Opening {
   /** The client speaks our protocol. */
   begin(): void {
     this.step = Step.startOk;
-    this.host.send(startMethod(this.context.product));
+    this.host.send(startMethod(this.context.product, this.context.admission.addresses()));
   }
 
   /** Throws ProtocolError 503 for a method that is not due. */
@@ -142,8 +152,32 @@ export class Opening {
       throw new ProtocolError(ReplyCode.notAllowed, `vhost '${virtualHost}' not found`, method.id);
     }
     this.vhost = virtualHost;
-    this.step = Step.done;
-    this.host.send(new ConnectionOpenOk());
-    this.host.opened();
+    this.step = Step.admission;
+    this.admit();
+    if (this.isAdmitted || this.context.admission.state === AdmissionState.standby) return;
+    this.host.pauseParser();
+    this.host.awaitAdmission();
   }
+
+  /** Lets the client in or sends it away, if it waits for that and it is settled. */
+  admit(): void {
+    if (this.step !== Step.admission) return;
+    if (this.isAdmitted) {
+      this.step = Step.done;
+      this.host.send(new ConnectionOpenOk());
+      this.host.opened();
+      this.host.resumeParser();
+    } else if (this.context.admission.state === AdmissionState.standby) this.host.turnAway();
+  }
+
+  /** This node serves the client. Operators are served by every node, in whatever role. */
+  get isAdmitted(): boolean {
+    return this.context.admission.state === AdmissionState.serving || this.clientProperties[operatorProperty] === true;
+  }
+}
+
+/** What a client gets that this node does not serve: clients show the text, which says where to go. */
+export function redirection({ primary }: Admission): ProtocolError {
+  const where = primary === '' ? 'the cluster has no primary now' : `the primary is ${primary}`;
+  return new ProtocolError(ReplyCode.connectionForced, `this node is a backup: ${where}`);
 }

@@ -7,7 +7,7 @@
  *
  * Usage, in the composition root:
  *
- *   const amqp = createAmqp091Server({ broker, turn, clock, logger, authenticator, limits, product, boot });
+ *   const amqp = createAmqp091Server({ broker, turn, clock, logger, authenticator, admission, limits, product, boot });
  *   const address = await amqp.listen('127.0.0.1', 5672);   // port 0: any free one; `address.port` tells
  *   ...
  *   await amqp.stop('shutdown');                            // clients get connection.close 320; `destroy()` does without
@@ -15,6 +15,7 @@
  * One `Turn` must serve the broker and all its servers: deliveries and confirms of a turn leave in its output phase.
  */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { SlicedWalk } from '../base/slices.js';
 import { Connection } from './connection.js';
 import type { ConnectionContext, ConnectionOwner } from './connection-context.js';
 import type { ConnectionInfo } from './connection-info.js';
@@ -24,6 +25,9 @@ import { PartialBodies } from './partial-bodies.js';
 
 /** Silence after which the system asks whether a client's machine is still there, for clients without heartbeats. */
 const keepAliveMs = 60_000;
+
+/** Connections that are told in one turn: each may end all its channels. */
+const toldPerTurn = 100;
 
 export interface Amqp091Options extends Omit<ConnectionContext, 'limits' | 'counters' | 'partials'> {
   /** What is not named has its default. */
@@ -43,6 +47,9 @@ export class Amqp091Server implements ConnectionOwner {
   private readonly boot: number;
   private readonly server: Server;
   private readonly gate: { close(): void };
+  private readonly admission: { close(): void };
+  /** Tells all connections that the admission has changed. */
+  private telling: SlicedWalk | null = null;
   private readonly connections: Set<Connection> = new Set();
   /** Those whose handshake is under way, oldest first. */
   private readonly opening: Set<Connection> = new Set();
@@ -58,6 +65,7 @@ export class Amqp091Server implements ConnectionOwner {
       this.accept(socket),
     );
     this.gate = options.broker.gate.onChange((reason) => this.gateChanged(reason));
+    this.admission = options.admission.onChange(() => this.admissionChanged());
   }
 
   /** Starts to listen and resolves to the address. Rejects as `net.Server.listen` fails (EADDRINUSE and the like). */
@@ -65,7 +73,8 @@ export class Amqp091Server implements ConnectionOwner {
     const { server, context } = this;
     return new Promise((resolve, reject) => {
       server.once('error', reject);
-      server.listen({ host, port }, () => {
+      // All clients of a primary that was lost may come in one moment: whom the system's queue has no room for tries again much later.
+      server.listen({ host, port, backlog: context.limits.handshakesMax }, () => {
         server.off('error', reject);
         server.on('error', (error) => context.logger.error('AMQP listener failed', { error: String(error) }));
         resolve(server.address() as AddressInfo);
@@ -131,6 +140,8 @@ export class Amqp091Server implements ConnectionOwner {
 
   private close(): void {
     this.gate.close();
+    this.admission.close();
+    this.telling?.stop();
     if (this.server.listening) this.server.close();
   }
 
@@ -159,7 +170,23 @@ export class Amqp091Server implements ConnectionOwner {
     oldest.drop('too many unfinished handshakes');
   }
 
+  private admissionChanged(): void {
+    this.telling?.stop();
+    this.telling = new SlicedWalk(
+      tellAll([...this.connections]),
+      toldPerTurn,
+      (run) => void this.context.clock.after(0, run),
+    );
+  }
+
   private gateChanged(reason: string): void {
     for (const connection of this.connections) connection.gateChanged(reason);
+  }
+}
+
+function* tellAll(connections: readonly Connection[]): Generator<number, void> {
+  for (const connection of connections) {
+    connection.admissionChanged();
+    yield 1;
   }
 }

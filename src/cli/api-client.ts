@@ -1,4 +1,5 @@
 /** What the commands ask of a node over HTTP. Loaded by those that need it. */
+import type { ClientPolicy, Placement } from '../cluster/map.js';
 import type { GroupReport, MemberReport } from '../cluster/report.js';
 
 /** The answer of `GET /api/cluster`. */
@@ -8,6 +9,8 @@ export interface ClusterView {
   node: string;
   replicas: number;
   minInSync: number;
+  clients: ClientPolicy;
+  placement: Placement;
   /** Every member is ready and every group has its replicas in sync. */
   complete: boolean;
   members: MemberReport[];

@@ -6,6 +6,11 @@ const shared: readonly [flags: string, description: string][] = [
   ['--replicas <n>', 'replicas of each queue, when the cluster is founded (default 3)'],
   ['--min-in-sync <n>', 'replicas that must have a message before its confirm, when founded (default 1)'],
   ['--groups <n>', 'replicated groups, when founded (default 16)'],
+  [
+    '--clients <who>',
+    'any: every node serves clients; primary: one node, with hot standbys; when founded (default any)',
+  ],
+  ['--placement <where>', 'spread: groups are led on all nodes; single: on one; when founded (default spread)'],
   ['--memory <bytes>', 'memory for messages; beyond it they live on disk only (default 256MiB)'],
   ['--disk-free-min <bytes>', 'publishers wait below this much free disk space (default 50MiB)'],
   ['--re-replicate-after <time>', "another node takes a lost replica's place after this (default 10m)"],

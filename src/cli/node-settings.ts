@@ -29,6 +29,8 @@ export async function nodeOptions(settings: NodeSettings, logger: Logger): Promi
       groups: settings.groups,
       replicas: cluster === null ? 1 : settings.replicas,
       minInSync: cluster === null ? 1 : settings.minInSync,
+      clients: settings.clients,
+      placement: settings.placement,
       lead: settings.lead,
       memoryBytes: settings.memoryBytes,
       diskFreeBytesMin: settings.diskFreeBytesMin,

@@ -7,7 +7,16 @@ import type { Logger } from '../base/logger.js';
 import type { Rules } from '../base/rules.js';
 import { type Flushable, Phase, type Turn } from '../base/turn.js';
 import { type Change, type Coordinator, type Entry, OutcomeUnknownError } from './coordinator/coordinator.js';
-import { type ClusterConfig, type GroupRecord, MapKey, type Member, parseEntry, type Versioned } from './map.js';
+import {
+  type ClusterConfig,
+  type GroupRecord,
+  MapKey,
+  type Member,
+  noConfig,
+  parseConfig,
+  parseEntry,
+  type Versioned,
+} from './map.js';
 
 /** What came of a compare-and-set of one record. */
 export type SwapOutcome<T> =
@@ -35,7 +44,7 @@ export interface MapListener {
 export class ClusterMap implements Flushable {
   readonly members: Map<string, Versioned<Member>> = new Map();
   readonly groups: Map<number, Versioned<GroupRecord>> = new Map();
-  config: ClusterConfig = { id: '', groups: 0, replicas: 0, minInSync: 0 };
+  config: ClusterConfig = noConfig;
   /** When the last answered read was sent, by our clock: the lease of a primary that is alone rests on it (rule 11). */
   confirmedAt: number = Number.NEGATIVE_INFINITY;
   private readonly coordinator: Coordinator;
@@ -175,7 +184,7 @@ export class ClusterMap implements Flushable {
 
   private changed(entry: Entry): void {
     if (this.closed) return;
-    if (entry.key === MapKey.cluster && entry.version > 0) this.config = parseEntry<ClusterConfig>(entry).value;
+    if (entry.key === MapKey.cluster && entry.version > 0) this.config = parseConfig(entry);
     else if (entry.key.startsWith('members/')) this.memberChanged(entry);
     else if (entry.key.startsWith('groups/') && entry.version > 0) this.groupChanged(parseEntry<GroupRecord>(entry));
   }

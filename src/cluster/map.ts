@@ -38,13 +38,34 @@ export interface GroupRecord {
   replicas: string[];
 }
 
+/** Which nodes serve ordinary clients: all, or the system group's primary alone (hot standby). */
+export const ClientPolicy = { any: 'any', primary: 'primary' } as const;
+export type ClientPolicy = (typeof ClientPolicy)[keyof typeof ClientPolicy];
+
+/** Where groups are led: spread over the nodes, or all by the system group's primary. */
+export const Placement = { spread: 'spread', single: 'single' } as const;
+export type Placement = (typeof Placement)[keyof typeof Placement];
+
 export interface ClusterConfig {
+  /** '' until the cluster is founded. */
   id: string;
   /** Number of replicated groups; they have the ids 1..groups. */
   groups: number;
   replicas: number;
   minInSync: number;
+  clients: ClientPolicy;
+  placement: Placement;
 }
+
+/** Before anything is known, and what older versions did not write. */
+export const noConfig: ClusterConfig = {
+  id: '',
+  groups: 0,
+  replicas: 0,
+  minInSync: 0,
+  clients: ClientPolicy.any,
+  placement: Placement.spread,
+};
 
 /** Group ids: 0 = system group; 1..groups = replicated groups; localGroup + ordinal = a node's local group. */
 export const systemGroup = 0;
@@ -69,6 +90,12 @@ export interface Versioned<T> {
 
 export function parseEntry<T>(entry: Entry): Versioned<T> {
   return { value: JSON.parse(entry.value) as T, version: entry.version };
+}
+
+/** The configuration as it was written when the cluster was founded; what was not there yet has its default. */
+export function parseConfig(entry: Entry): ClusterConfig {
+  const written = JSON.parse(entry.value) as Partial<ClusterConfig>;
+  return { ...noConfig, ...written };
 }
 
 export function sameReplica(a: Replica, b: Replica): boolean {

@@ -8,12 +8,15 @@ import type { Random } from '../base/random.js';
 import type { Transport } from './byte-stream.js';
 import type { Change, Coordinator, Entry } from './coordinator/coordinator.js';
 import {
+  type ClientPolicy,
   type ClusterConfig,
   type GroupRecord,
   MapKey,
   type Member,
   MemberState,
+  parseConfig,
   parseEntry,
+  type Placement,
   systemGroup,
 } from './map.js';
 
@@ -31,11 +34,19 @@ export interface ClusterDefaults {
   groups: number;
   replicas: number;
   minInSync: number;
+  clients: ClientPolicy;
+  placement: Placement;
 }
 
 export interface Registration {
   member: Member;
   config: ClusterConfig;
+}
+
+/** @param defaults may have more than what is meant. */
+export function foundingConfig(id: string, defaults: ClusterDefaults): ClusterConfig {
+  const { groups, replicas, minInSync, clients, placement } = defaults;
+  return { id, groups, replicas, minInSync, clients, placement };
 }
 
 /** The node may not enter: the text says why and what to do. */
@@ -105,14 +116,14 @@ export class Membership {
     for (;;) {
       const entries = await this.retry(() => this.coordinator.read(MapKey.cluster));
       const existing = entries.find((entry) => entry.key === MapKey.cluster);
-      if (existing !== undefined) return parseEntry<ClusterConfig>(existing).value;
+      if (existing !== undefined) return parseConfig(existing);
       // Records that begin anew do not fit a journal that is there; a broker that is alone has them from its journal.
       if (knownCluster !== '' && this.transport !== undefined)
         throw new MembershipError(
           `the data folder belongs to cluster ${knownCluster}, and the coordinator knows of no cluster: ` +
             'start this node with its own coordinator (or none, if it was alone), or with an empty data folder',
         );
-      const config: ClusterConfig = { id: knownCluster || this.random.hex(16), ...defaults };
+      const config = foundingConfig(knownCluster || this.random.hex(16), defaults);
       const self = { node: description.node, store: description.store, boot };
       const changes: Change[] = [{ key: MapKey.cluster, expect: 0, value: JSON.stringify(config) }];
       for (let group = systemGroup; group <= config.groups; group++) {

@@ -29,6 +29,10 @@ export interface NodeSettings {
   replicas: number;
   minInSync: number;
   groups: number;
+  /** Who serves ordinary clients: every node, or the primary alone (hot standby). */
+  clients: (typeof clientPolicies)[number];
+  /** Where groups are led: on all nodes, or on a single one. */
+  placement: (typeof placements)[number];
   memoryBytes: number;
   diskFreeBytesMin: number;
   lead: boolean;
@@ -36,6 +40,9 @@ export interface NodeSettings {
   leaseMs: number;
   logLevel: LogLevel;
 }
+
+const clientPolicies = ['any', 'primary'] as const;
+const placements = ['spread', 'single'] as const;
 
 const text = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String));
 
@@ -117,6 +124,8 @@ const schema = v.strictObject({
   replicas: v.optional(whole(1, 31), '3'),
   'min-in-sync': v.optional(whole(1, 31), '1'),
   groups: v.optional(whole(1, 1024), '16'),
+  clients: v.optional(oneOf(clientPolicies), 'any'),
+  placement: v.optional(oneOf(placements)),
   memory: v.optional(read(atLeast(parseBytes, 16 * mebibyte, '16MiB')), '256MiB'),
   'disk-free-min': v.optional(read(parseBytes), '50MiB'),
   lead: v.optional(oneOf(['true', 'false']), 'true'),
@@ -148,6 +157,13 @@ function coordinatorOf(output: Output): CoordinatorSettings | null {
   }
 }
 
+/** In hot standby one node leads all: it could not serve alone otherwise. */
+function placementOf({ clients, placement }: Output): NodeSettings['placement'] {
+  if (clients === 'any') return placement ?? 'spread';
+  if (placement === 'spread') throw new ConfigError('placement: with "clients: primary" it can be single only');
+  return 'single';
+}
+
 /** Names of all settings, as options and in the file. */
 export const settingNames: readonly string[] = Object.keys(schema.entries);
 
@@ -174,6 +190,8 @@ export function readSettings(...layers: readonly RawSettings[]): NodeSettings {
     replicas: output.replicas,
     minInSync: output['min-in-sync'],
     groups: output.groups,
+    clients: output.clients,
+    placement: placementOf(output),
     memoryBytes: output.memory,
     diskFreeBytesMin: output['disk-free-min'],
     lead: output.lead === 'true',

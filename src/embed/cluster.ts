@@ -4,6 +4,7 @@ import { brokerDefaults } from '../broker-options.js';
 import type { Coordinator } from '../cluster/coordinator/coordinator.js';
 import { LocalCoordinator } from '../cluster/coordinator/local.js';
 import { MemoryCoordinator } from '../cluster/coordinator/memory.js';
+import type { ClientPolicy, Placement } from '../cluster/map.js';
 import { formatEndpoint } from '../config/endpoint.js';
 import { Node } from '../node.js';
 import { ProcessClock } from '../process/clock.js';
@@ -21,6 +22,10 @@ export interface EmbeddedClusterOptions extends CommonOptions {
   minInSync?: number;
   /** Replicated groups; default 16. */
   groups?: number;
+  /** Default `any`: every node serves clients. `primary`: one does, the others are hot standbys. */
+  clients?: ClientPolicy;
+  /** Where groups are led: `spread` over all nodes, or by a `single` one, which is what `clients: 'primary'` needs. */
+  placement?: Placement;
   /** Names of nodes that are primary of nothing, as long as another can be. */
   followers?: readonly string[];
   /** True: every node serves HTTP on a free port. Default false. */
@@ -96,6 +101,8 @@ export class Cluster implements AsyncDisposable {
           ...memoryOf(options),
           replicas,
           minInSync,
+          clients: options.clients ?? brokerDefaults.clients,
+          placement: options.clients === 'primary' ? 'single' : (options.placement ?? brokerDefaults.placement),
           groups: options.groups ?? brokerDefaults.groups,
           lead: !(options.followers ?? []).includes(name),
         },

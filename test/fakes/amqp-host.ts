@@ -4,6 +4,7 @@ import { Turn } from '../../src/base/turn.js';
 import type { Limits } from '../../src/amqp091/limits.js';
 import { type Amqp091Server, createAmqp091Server } from '../../src/amqp091/server.js';
 import { StaticAuthenticator } from '../../src/security/authenticator.js';
+import { FakeAdmission } from './fake-admission.js';
 import { FakeBroker } from './fake-broker.js';
 
 const systemClock: Clock = {
@@ -22,11 +23,13 @@ const systemClock: Clock = {
 /** An AMQP 0-9-1 server on a free port, on top of the fake broker. */
 export class AmqpHost implements AsyncDisposable {
   readonly broker: FakeBroker;
+  readonly admission: FakeAdmission;
   readonly server: Amqp091Server;
   readonly port: number;
 
-  private constructor(broker: FakeBroker, server: Amqp091Server, port: number) {
+  private constructor(broker: FakeBroker, admission: FakeAdmission, server: Amqp091Server, port: number) {
     this.broker = broker;
+    this.admission = admission;
     this.server = server;
     this.port = port;
   }
@@ -34,18 +37,20 @@ export class AmqpHost implements AsyncDisposable {
   static async start(limits: Partial<Limits> = {}, clock: Clock = systemClock): Promise<AmqpHost> {
     const turn = new Turn(setImmediate);
     const broker = new FakeBroker(turn);
+    const admission = new FakeAdmission();
     const server = createAmqp091Server({
       broker,
       turn,
       clock,
       logger: silentLogger,
       authenticator: new StaticAuthenticator(),
+      admission,
       limits,
       product: { version: '0.0.0', clusterName: 'test' },
       boot: 1,
     });
     const { port } = await server.listen('127.0.0.1', 0);
-    return new AmqpHost(broker, server, port);
+    return new AmqpHost(broker, admission, server, port);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

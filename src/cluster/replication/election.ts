@@ -5,7 +5,7 @@
  */
 import type { Logger } from '../../base/logger.js';
 import type { Deposal } from '../liveness/liveness.js';
-import { type GroupRecord, type Replica, sameReplica, type Versioned } from '../map.js';
+import { type GroupRecord, Placement, type Replica, sameReplica, type Versioned } from '../map.js';
 import type { ReplicationContext } from './context.js';
 import type { GroupReplica } from './group-replica.js';
 import { succession } from './placement.js';
@@ -43,7 +43,7 @@ export class Election {
       this.goneVersion = record.version;
       this.goneSince = now;
     }
-    if (now - this.goneSince < this.rank(record.value) * rankDelayMs) return;
+    if (now - this.goneSince < this.rank(record.value) * this.rankDelayMs) return;
     void this.run(record);
   }
 
@@ -63,6 +63,11 @@ export class Election {
   private isGone(member: Replica): boolean {
     this.context.liveness.learn(member);
     return this.context.liveness.mayDepose(member.node, member.boot);
+  }
+
+  /** With a single placement the order is worth more than time: all groups are to go to the same node, where clients look for it. */
+  private get rankDelayMs(): number {
+    return this.context.map.config.placement === Placement.single ? singleRankDelayMs : rankDelayMs;
   }
 
   /** How many living members come before us. */
@@ -114,3 +119,4 @@ export class Election {
 }
 
 const rankDelayMs = 150;
+const singleRankDelayMs = 400;

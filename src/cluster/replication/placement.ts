@@ -1,9 +1,21 @@
 /** Where groups' replicas and primaries are to be. Pure functions over the cluster map. */
 import type { ClusterMap } from '../cluster-map.js';
-import { type GroupRecord, localGroup, type Member, MemberState, systemGroup } from '../map.js';
+import { type GroupRecord, localGroup, type Member, MemberState, Placement, systemGroup } from '../map.js';
 
 function available(map: ClusterMap): Member[] {
   return [...map.members.values()].map((member) => member.value).filter((member) => member.state !== MemberState.left);
+}
+
+/** Where all groups are to be led, if placement is single: by the system group's primary. */
+function home(map: ClusterMap): string | undefined {
+  if (map.config.placement !== Placement.single) return undefined;
+  return map.groups.get(systemGroup)?.value.primary.node;
+}
+
+/** The one order of all nodes, if placement is single: in which they joined the system group. */
+function rankOf(map: ClusterMap): (node: string) => number {
+  const order = map.groups.get(systemGroup)?.value.replicas ?? [];
+  return (node) => (order.includes(node) ? order.indexOf(node) : order.length);
 }
 
 /** How many replicas each node has been given, system group left out. */
@@ -30,10 +42,12 @@ export function wantedReplicas(
     const missing = names.filter((node) => !record.replicas.includes(node)).sort();
     return missing.length === 0 ? undefined : [...record.replicas, ...missing];
   }
+  // In the one order, all groups have the same replicas: whoever takes over from their primary has all of them.
   const count = load(map);
+  const weight = map.config.placement === Placement.single ? rankOf(map) : (node: string) => count.get(node) ?? 0;
   const spare = names
     .filter((node) => !record.replicas.includes(node) && !lost.has(node))
-    .sort((a, b) => (count.get(a) ?? 0) - (count.get(b) ?? 0) || (a < b ? -1 : 1));
+    .sort((a, b) => weight(a) - weight(b) || (a < b ? -1 : 1));
   const wanted = [...record.replicas];
   let changed = false;
   while (wanted.length < map.config.replicas && spare.length > 0) {
@@ -50,9 +64,12 @@ export function wantedReplicas(
 
 /**
  * Who should have this group instead of `self`, if it is empty: the in-sync member that leads the fewest groups, when it
- * leads at least two fewer than we do, or when we are not to lead at all.
+ * leads at least two fewer than we do, or when we are not to lead at all. With a single placement: who leads the system group.
  */
 export function betterPrimary(record: GroupRecord, map: ClusterMap, self: string): string | undefined {
+  const single = home(map);
+  if (single !== undefined)
+    return single !== self && record.inSync.some((member) => member.node === single) ? single : undefined;
   const leads = new Map<string, number>();
   for (const { value } of map.groups.values())
     if (value.group !== systemGroup) leads.set(value.primary.node, (leads.get(value.primary.node) ?? 0) + 1);
@@ -70,14 +87,26 @@ export function betterPrimary(record: GroupRecord, map: ClusterMap, self: string
   return (leads.get(best) ?? 0) + 1 < (leads.get(self) ?? 0) ? best : undefined;
 }
 
-/** The order in which in-sync members take over from `from`: those that may lead first, by the replicas' order after it (r15). */
+/**
+ * The order in which in-sync members take over from `from`: those that may lead first, by the replicas' order after it (r15).
+ * With a single placement the order is that of the system group for all groups, so that they go to the same node: to where the
+ * system group is already; else those go last that could not take over all of them.
+ */
 export function succession(record: GroupRecord, map: ClusterMap, from: string): string[] {
-  const order = record.replicas;
+  const isSingle = map.config.placement === Placement.single;
+  const order = (isSingle ? map.groups.get(systemGroup)?.value.replicas : undefined) ?? record.replicas;
   const start = order.indexOf(from) + 1;
   const rotated = [...order.slice(start), ...order.slice(0, start)].filter((node) => node !== from);
   const inSync = rotated.filter((node) => record.inSync.some((member) => member.node === node));
   const lead = (node: string): boolean => map.members.get(node)?.value.lead !== false;
-  return [...inSync.filter(lead), ...inSync.filter((node) => !lead(node))];
+  const ordered = [...inSync.filter(lead), ...inSync.filter((node) => !lead(node))];
+  if (!isSingle || ordered.length < 2) return ordered;
+  const single = home(map);
+  const groups = [...map.groups.values()];
+  const holdsAll = (node: string): boolean =>
+    groups.every(({ value }) => value.inSync.some((member) => member.node === node));
+  const rank = new Map(ordered.map((node) => [node, node === single ? 0 : holdsAll(node) ? 1 : 2]));
+  return ordered.sort((a, b) => rank.get(a)! - rank.get(b)!);
 }
 
 /** FNV-1a over the name: stable over versions and machines (r163). */
@@ -89,7 +118,7 @@ function hash(text: string): number {
 
 /**
  * The group of a new queue: an exclusive one's is the local group of its owner's node; another's is one led by the node that
- * declares it, or any if that leads none, by the hash of its name.
+ * declares it (with a single placement, by the one that leads all), or any if that leads none, by the hash of its name.
  */
 export function chooseGroup(
   queue: { vhost: string; name: string; owner: string },
@@ -104,7 +133,8 @@ export function chooseGroup(
     .map((record) => record.value)
     .filter((record) => record.group !== systemGroup);
   groups.sort((a, b) => a.group - b.group);
-  const led = groups.filter((record) => record.primary.node === node);
+  const leader = home(map) ?? node;
+  const led = groups.filter((record) => record.primary.node === leader);
   const candidates = led.length > 0 ? led : groups;
   return candidates[hash(`${queue.vhost}\0${queue.name}`) % candidates.length]!.group;
 }

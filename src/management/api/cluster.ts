@@ -9,12 +9,14 @@ export const clusterRoutes: readonly Resource[] = [
     get({ broker }) {
       requireStarted(broker);
       const { report, map } = broker;
-      const { id, replicas, minInSync } = map.config;
+      const { id, replicas, minInSync, clients, placement } = map.config;
       return {
         id,
         node: broker.options.node,
         replicas,
         minInSync,
+        clients,
+        placement,
         complete: report.isComplete(),
         members: report.members(),
         groups: report.groups(),

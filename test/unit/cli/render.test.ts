@@ -8,6 +8,8 @@ const view: ClusterView = {
   node: 'n1',
   replicas: 2,
   minInSync: 1,
+  clients: 'any',
+  placement: 'spread',
   complete: false,
   members: [
     { name: 'n1', pid: 11, amqp: '127.0.0.1:5672', http: '127.0.0.1:15672', state: 'ready' },

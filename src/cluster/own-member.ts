@@ -1,0 +1,52 @@
+import type { Clock } from '../base/clock.js';
+import type { ClusterMap } from './cluster-map.js';
+import type { Coordinator } from './coordinator/coordinator.js';
+import { ClientPolicy, MapKey, type Member, type Replica, sameReplica } from './map.js';
+
+const retryMs = 20;
+/** A coordinator that does not answer must not hold up a stop. */
+const farewellMs = 500;
+
+/** This node's own entry in the cluster map: nobody else changes it. */
+export class OwnMember {
+  private readonly self: Replica;
+  private readonly coordinator: Coordinator;
+  private readonly map: ClusterMap;
+  private readonly clock: Clock;
+  private closed = false;
+
+  constructor(self: Replica, coordinator: Coordinator, map: ClusterMap, clock: Clock) {
+    this.self = self;
+    this.coordinator = coordinator;
+    this.map = map;
+    this.clock = clock;
+  }
+
+  /** Resolves when it is changed, or after `close`. Rejects if another process has registered under our name. */
+  async change(change: (member: Member) => Member): Promise<void> {
+    const key = MapKey.member(this.self.node);
+    while (!this.closed) {
+      const entries = await this.coordinator.read(key).catch(() => []);
+      const entry = entries.find((candidate) => candidate.key === key);
+      if (entry !== undefined) {
+        const member = JSON.parse(entry.value) as Member;
+        if (!sameReplica(member, this.self)) throw new Error(`another process runs as node ${this.self.node}`);
+        const outcome = await this.map.swapMember(change(member), entry.version);
+        if (outcome.kind === 'done') return;
+      }
+      await new Promise<void>((resolve) => this.clock.after(retryMs, resolve));
+    }
+  }
+
+  /** In hot standby: clients are sent here no more. Resolves when the cluster knows, or soon if it cannot be told. */
+  async servesNoMore(): Promise<void> {
+    if (this.map.config.clients === ClientPolicy.any) return;
+    const told = this.change((member) => ({ ...member, amqp: '' })).catch(() => {});
+    const late = new Promise<void>((resolve) => this.clock.after(farewellMs, resolve));
+    await Promise.race([told, late]);
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+}
