@@ -1,13 +1,26 @@
 /** The production node, fitted to the simulator: everything of a broker but sockets for clients, HTTP and signals. */
 import { BrokerNode } from '../src/broker-node.js';
+import { ClusterSecret } from '../src/cluster/link/cluster-secret.js';
 import { isLocalGroup } from '../src/cluster/map.js';
 import { plantedDisk } from './planted-disk.js';
 import type { GroupProbe, NodeProbe, QueueProbe, SimPorts, SimProcess } from './node-ports.js';
 
+/** Of every simulated cluster. */
+const secret = new ClusterSecret('what all simulated nodes know');
+
 export function createSimProcess(ports: SimPorts): SimProcess {
   const { clock, turn, random, logger, disk, later, rules, transport, coordinator, options } = ports;
   const node = new BrokerNode(
-    { clock, turn, random, logger, disk: plantedDisk(disk, rules), later, rules, cluster: { transport, coordinator } },
+    {
+      clock,
+      turn,
+      random,
+      logger,
+      disk: plantedDisk(disk, rules),
+      later,
+      rules,
+      cluster: { transport, coordinator, secret },
+    },
     {
       node: ports.name,
       address: ports.address,

@@ -199,8 +199,8 @@ export class SimNetwork {
     returnMs: number,
     resolve: (stream: ByteStream) => void,
   ): void {
-    const dialer = new SimStream(this.loop, context);
-    const acceptor = new SimStream(this.loop, listener.context);
+    const dialer = new SimStream(this.loop, context, to);
+    const acceptor = new SimStream(this.loop, listener.context, from);
     const open = this.loop.now + returnMs;
     const forward = new Pipe(this.loop, this.random, this.link(from, to), dialer, acceptor, open);
     const backward = new Pipe(this.loop, this.random, this.link(to, from), acceptor, dialer, open);

@@ -141,14 +141,16 @@ export class SimStream implements ByteStream {
   onDrain: () => void = () => {};
   onClose: (error?: Error) => void = () => {};
   readonly context: Context;
+  readonly remote: string;
   private readonly loop: EventLoop;
   private out!: Pipe;
   private over = false;
   private full = false;
 
-  constructor(loop: EventLoop, context: Context) {
+  constructor(loop: EventLoop, context: Context, remote: string) {
     this.loop = loop;
     this.context = context;
+    this.remote = remote;
   }
 
   attach(out: Pipe): void {

@@ -230,6 +230,7 @@ export class BrokerNode {
     const { node, store, boot, ordinal, address, amqp, http } = member;
     const links = new Links({
       self: { cluster: this.store.identity.cluster, node, store, boot, ordinal, address, amqp, http },
+      secret: cluster.secret,
       transport: cluster.transport,
       clock,
       turn,

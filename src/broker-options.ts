@@ -6,6 +6,7 @@ import type { Rules } from './base/rules.js';
 import type { Turn } from './base/turn.js';
 import type { Transport } from './cluster/byte-stream.js';
 import type { Coordinator } from './cluster/coordinator/coordinator.js';
+import type { ClusterSecret } from './cluster/link/cluster-secret.js';
 import { type HeartbeatTimes, heartbeatTimes } from './cluster/liveness/heartbeats.js';
 import { ClientPolicy, Placement } from './cluster/map.js';
 import type { ClusterDefaults } from './cluster/membership.js';
@@ -22,7 +23,7 @@ export interface BrokerPorts {
   /** Runs a function in a later turn. */
   later(run: () => void): void;
   /** Undefined: a broker that is alone. */
-  cluster: { transport: Transport; coordinator: Coordinator } | undefined;
+  cluster: { transport: Transport; coordinator: Coordinator; secret: ClusterSecret } | undefined;
   rules?: Rules;
 }
 

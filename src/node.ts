@@ -13,9 +13,11 @@ import type { Clock } from './base/clock.js';
 import type { Logger } from './base/logger.js';
 import { Turn } from './base/turn.js';
 import { BrokerNode } from './broker-node.js';
-import type { BrokerOptions } from './broker-options.js';
+import type { BrokerOptions, BrokerPorts } from './broker-options.js';
 import type { Coordinator } from './cluster/coordinator/coordinator.js';
-import { TcpTransport } from './cluster/link/tcp-transport.js';
+import type { ClusterSecret } from './cluster/link/cluster-secret.js';
+import { StrangerLog } from './cluster/link/stranger-log.js';
+import { type LinkTls, TcpTransport } from './cluster/link/tcp-transport.js';
 import { type Endpoint, formatEndpoint } from './config/endpoint.js';
 import type { ManagementServer } from './management/server.js';
 import { ProcessClock } from './process/clock.js';
@@ -27,6 +29,15 @@ import { NodeDisk } from './store/node-disk.js';
 import type { Disk } from './store/disk.js';
 import { version } from './version.js';
 
+/** A node's place in a cluster. */
+export interface ClusterPlace {
+  listen: Endpoint;
+  coordinator: Coordinator;
+  secret: ClusterSecret;
+  /** Null: links are not encrypted. */
+  tls: LinkTls | null;
+}
+
 export interface NodeOptions {
   /** Unique in the cluster. */
   node: string;
@@ -36,7 +47,7 @@ export interface NodeOptions {
   /** A folder, or a disk that outlives the node (a cluster in memory). */
   data: string | Disk;
   /** Null: a broker that is alone. */
-  cluster: { listen: Endpoint; coordinator: Coordinator } | null;
+  cluster: ClusterPlace | null;
   logger: Logger;
   /** Passwords by user name. */
   users: ReadonlyMap<string, string>;
@@ -69,7 +80,7 @@ export class Node {
     this.folder = disk instanceof NodeDisk ? disk : undefined;
     const { clock, turn } = this;
     const { cluster, logger } = options;
-    const ports = cluster === null ? undefined : { transport: new TcpTransport(), coordinator: cluster.coordinator };
+    const ports = cluster === null ? undefined : clusterPorts(cluster, logger, clock);
     this.broker = new BrokerNode(
       { clock, turn, random: processRandom, logger, disk, later: (run) => void setImmediate(run), cluster: ports },
       {
@@ -172,6 +183,16 @@ export class Node {
       await this.folder?.close();
     }
   }
+}
+
+function clusterPorts(
+  { coordinator, secret, tls }: ClusterPlace,
+  logger: Logger,
+  clock: Clock,
+): BrokerPorts['cluster'] {
+  const strangers = new StrangerLog(logger, clock);
+  const turnedAway = (remote: string, reason: string): void => strangers.turnedAway(remote, reason);
+  return { coordinator, secret, transport: new TcpTransport({ tls, turnedAway }) };
 }
 
 /** Clients must not take the files that the journal needs. */

@@ -25,6 +25,10 @@ const own: readonly [flags: string, description: string][] = [
   ['--http <host:port>', 'where HTTP is served, or off (default 127.0.0.1:15672)'],
   ['--cluster <host:port>', 'where the other brokers connect (default 127.0.0.1:25672)'],
   ['--coordinator <where>', 'makes it a node of a cluster: local:DIR, or etcd:HOST:PORT[,...]; without: one broker'],
+  [
+    '--cluster-secret-file <file>',
+    'file with the secret that all brokers of the cluster have (with local: made by itself)',
+  ],
   ['--lead <true|false>', 'false: primary of nothing, if it can be avoided (default true)'],
 ];
 

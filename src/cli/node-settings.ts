@@ -6,17 +6,14 @@ import { heartbeatTimesFor } from '../cluster/liveness/heartbeats.js';
 import type { CoordinatorSettings, EtcdSettings } from '../config/coordinator.js';
 import { formatEndpoint } from '../config/endpoint.js';
 import { ConfigError, type NodeSettings } from '../config/settings.js';
-import type { NodeOptions } from '../node.js';
+import type { ClusterPlace, NodeOptions } from '../node.js';
 import { ProcessClock } from '../process/clock.js';
 import { processRandom } from '../process/random.js';
+import { linkSecurity } from './link-security.js';
 
 /** What settings mean to a node. Opens the coordinator, if there is one; the node closes it. */
 export async function nodeOptions(settings: NodeSettings, logger: Logger): Promise<NodeOptions> {
-  const { coordinator } = settings;
-  const cluster =
-    coordinator === null
-      ? null
-      : { listen: settings.cluster, coordinator: await openCoordinator(coordinator, new ProcessClock(), logger) };
+  const cluster = await clusterPlace(settings, logger);
   return {
     node: settings.node,
     amqp: settings.amqp,
@@ -38,6 +35,14 @@ export async function nodeOptions(settings: NodeSettings, logger: Logger): Promi
       limits: { reReplicateAfterMs: settings.reReplicateAfterMs },
     },
   };
+}
+
+async function clusterPlace(settings: NodeSettings, logger: Logger): Promise<ClusterPlace | null> {
+  const { coordinator, links, cluster: listen } = settings;
+  if (coordinator === null || links === null) return null;
+  // Before the coordinator: it would have to be closed again.
+  const security = await linkSecurity(links, listen, logger);
+  return { listen, ...security, coordinator: await openCoordinator(coordinator, new ProcessClock(), logger) };
 }
 
 /** Only the engine that is asked for is loaded. */

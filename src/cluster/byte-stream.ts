@@ -7,6 +7,8 @@ export interface ByteStream {
   write(bytes: Uint8Array): boolean;
   /** Bytes written and not yet handed to the network. */
   readonly pendingBytes: number;
+  /** Where the other end is, HOST:PORT, for people to read. */
+  readonly remote: string;
   close(): void;
   /** The bytes are valid during the call only. */
   onData: (bytes: Uint8Array) => void;

@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { type LogLevel, logLevels } from '../process/log-level.js';
 import { type CoordinatorSettings, coordinatorSettings, parseCoordinator } from './coordinator.js';
 import { type Endpoint, parseEndpoint } from './endpoint.js';
+import { checkSecret, type LinkSettings, linkSettings } from './links.js';
 import { parseBytes, parseDuration } from './quantities.js';
 
 /** An option or a line of the configuration file that makes no sense; the text names it. */
@@ -26,6 +27,8 @@ export interface NodeSettings {
   cluster: Endpoint;
   /** Null: a broker that is alone. */
   coordinator: CoordinatorSettings | null;
+  /** Null: a broker that is alone. */
+  links: LinkSettings | null;
   replicas: number;
   minInSync: number;
   groups: number;
@@ -47,9 +50,12 @@ const placements = ['spread', 'single'] as const;
 const text = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String));
 
 /** A text that `read` turns into a value, or throws RangeError about. */
-function read<T>(parse: (text: string) => T): v.GenericSchema<unknown, T> {
+function read<T>(
+  parse: (text: string) => T,
+  written: v.GenericSchema<string> | typeof text = text,
+): v.GenericSchema<unknown, T> {
   return v.pipe(
-    text,
+    written,
     v.rawTransform(({ dataset, addIssue, NEVER }) => {
       try {
         return parse(dataset.value);
@@ -60,6 +66,14 @@ function read<T>(parse: (text: string) => T): v.GenericSchema<unknown, T> {
     }),
   );
 }
+
+/** A text and nothing else: a number may be read as another one than was written. */
+const secret = read(checkSecret, v.string('a secret is a text: put it in quotes'));
+
+const tlsFiles = v.strictObject(
+  { ca: v.string(), certificate: v.string(), key: v.string() },
+  'three names of files are needed: ca, certificate and key',
+);
 
 function whole(least: number, most: number): v.GenericSchema<unknown, number> {
   return read((written) => {
@@ -114,6 +128,10 @@ const schema = v.strictObject({
   ),
   cluster: v.optional(read(parseEndpoint), '127.0.0.1:25672'),
   coordinator: v.optional(read(parseCoordinator)),
+  'cluster-secret': v.optional(secret),
+  'cluster-secret-file': v.optional(read(file)),
+  'cluster-insecure': v.optional(oneOf(['true', 'false'])),
+  'cluster-tls': v.optional(tlsFiles),
   'etcd-prefix': v.optional(text),
   'etcd-user': v.optional(text),
   'etcd-password': v.optional(text),
@@ -164,6 +182,19 @@ function placementOf({ clients, placement }: Output): NodeSettings['placement'] 
   return 'single';
 }
 
+function linksOf(output: Output, coordinator: CoordinatorSettings | null): LinkSettings | null {
+  try {
+    return linkSettings(coordinator, output.cluster, {
+      secret: output['cluster-secret'],
+      'secret-file': output['cluster-secret-file'],
+      insecure: output['cluster-insecure'] === 'true' ? true : undefined,
+      tls: output['cluster-tls'],
+    });
+  } catch (error) {
+    throw new ConfigError((error as Error).message);
+  }
+}
+
 /** Names of all settings, as options and in the file. */
 export const settingNames: readonly string[] = Object.keys(schema.entries);
 
@@ -180,13 +211,15 @@ export function readSettings(...layers: readonly RawSettings[]): NodeSettings {
   const { output } = result;
   if (output['min-in-sync'] > output.replicas)
     throw new ConfigError(`min-in-sync: ${output['min-in-sync']} is more than the ${output.replicas} replicas`);
+  const coordinator = coordinatorOf(output);
   return {
     node: output.node,
     data: output.data,
     amqp: output.amqp,
     http: output.http,
     cluster: output.cluster,
-    coordinator: coordinatorOf(output),
+    coordinator,
+    links: linksOf(output, coordinator),
     replicas: output.replicas,
     minInSync: output['min-in-sync'],
     groups: output.groups,

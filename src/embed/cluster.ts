@@ -3,8 +3,10 @@ import { type Logger, silentLogger } from '../base/logger.js';
 import { brokerDefaults } from '../broker-options.js';
 import type { Coordinator } from '../cluster/coordinator/coordinator.js';
 import { LocalCoordinator } from '../cluster/coordinator/local.js';
+import { localSecret } from '../cluster/coordinator/local-folder.js';
 import { MemoryCoordinator } from '../cluster/coordinator/memory.js';
 import type { ClientPolicy, Placement } from '../cluster/map.js';
+import { ClusterSecret } from '../cluster/link/cluster-secret.js';
 import { formatEndpoint } from '../config/endpoint.js';
 import { Node } from '../node.js';
 import { ProcessClock } from '../process/clock.js';
@@ -48,6 +50,7 @@ export class Cluster implements AsyncDisposable {
   private readonly options: EmbeddedClusterOptions;
   private readonly logger: Logger;
   private readonly memory: MemoryCoordinator | undefined;
+  private readonly memorySecret: ClusterSecret = new ClusterSecret(processRandom.hex(64));
   private readonly disks: Map<string, Disk> = new Map();
   private readonly nodes: Map<string, Node> = new Map();
 
@@ -94,7 +97,7 @@ export class Cluster implements AsyncDisposable {
         amqp: endpointOf(undefined),
         http: options.http === true ? endpointOf(undefined) : null,
         data: this.disks.get(name) ?? join(options.data!, name),
-        cluster: { listen: endpointOf(undefined), coordinator: await this.coordinator() },
+        cluster: { listen: endpointOf(undefined), tls: null, ...(await this.coordinator()) },
         logger: logger.child({ broker: name }),
         users: usersOf(options),
         broker: {
@@ -182,13 +185,16 @@ export class Cluster implements AsyncDisposable {
     return node;
   }
 
-  private coordinator(): Promise<Coordinator> {
-    if (this.memory !== undefined) return Promise.resolve(this.memory.handle());
-    return LocalCoordinator.open({
-      folder: join(this.options.data!, 'coordinator'),
+  private async coordinator(): Promise<{ coordinator: Coordinator; secret: ClusterSecret }> {
+    if (this.memory !== undefined) return { coordinator: this.memory.handle(), secret: this.memorySecret };
+    const folder = join(this.options.data!, 'coordinator');
+    const secret = new ClusterSecret(await localSecret(folder, processRandom));
+    const coordinator = await LocalCoordinator.open({
+      folder,
       clock: new ProcessClock(),
       random: processRandom,
       logger: this.logger,
     });
+    return { coordinator, secret };
   }
 }

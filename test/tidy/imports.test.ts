@@ -37,7 +37,9 @@ const pure = ['base', 'wire', 'log', 'model', 'cluster', 'store'];
 const impure: Record<string, readonly string[]> = {
   'src/store/node-disk.ts': ['node:fs', 'node:fs/promises'],
   'src/store/folder-lock.ts': ['node:fs', 'node:fs/promises', 'node:net', 'node:crypto', 'setTimeout', 'process'],
-  'src/cluster/link/tcp-transport.ts': ['node:net'],
+  'src/cluster/link/tcp-transport.ts': ['node:net', 'node:tls'],
+  // An HMAC is computation.
+  'src/cluster/link/cluster-secret.ts': ['node:crypto'],
   'src/cluster/coordinator/local.ts': ['node:fs'],
   'src/cluster/coordinator/local-folder.ts': ['node:fs', 'node:fs/promises', 'node:crypto', 'process'],
 };

@@ -2,6 +2,7 @@
  * The folder behind the `local` engine, and the only file of the coordinator that knows node:fs.
  *
  *   origin               who it is, and the first generation; made once, never changed
+ *   secret               what the brokers prove to each other that they belong together; likewise, for its owner's eyes only
  *   map/<generation>/N   the whole map as of version N, an immutable file; the highest N counts
  *   temp/                files being written, and generations being removed
  *
@@ -82,6 +83,21 @@ export class LocalFolder {
   /** Rejects with CoordinatorUnavailableError. */
   async identity(): Promise<string> {
     return (await this.needOrigin()).identity;
+  }
+
+  /** See `localSecret`. */
+  async secret(): Promise<string> {
+    const path = join(this.path, 'secret');
+    try {
+      for (;;) {
+        const text = await readFile(path, 'utf8').catch(ignoreMissing);
+        if (text !== undefined) return text.trim();
+        await this.create(path, `${this.random.hex(64)}\n`, 0o600);
+        await syncFolder(this.path);
+      }
+    } catch (error) {
+      throw unavailable(error);
+    }
   }
 
   /** The map before any swap, to read on from. */
@@ -192,11 +208,11 @@ export class LocalFolder {
   }
 
   /** A durable file under a name that must not exist; false if it does, or its folder was removed. */
-  private async create(path: string, text: string): Promise<boolean> {
+  private async create(path: string, text: string, mode = 0o666): Promise<boolean> {
     const temp = join(this.tempPath, this.random.hex(16));
     await this.cleaning;
     try {
-      await writeSynced(temp, text);
+      await writeSynced(temp, text, mode);
       await link(temp, path);
       return true;
     } catch (error) {
@@ -230,6 +246,19 @@ export class LocalFolder {
   }
 }
 
+/**
+ * The secret that all brokers of this folder have in common, and nobody who may not read it: made once, by whoever comes first. Makes
+ * the folder if it is not there. Rejects with CoordinatorUnavailableError.
+ */
+export async function localSecret(path: string, random: Random): Promise<string> {
+  const folder = await LocalFolder.open(path, random);
+  try {
+    return await folder.secret();
+  } finally {
+    await folder.close();
+  }
+}
+
 /** The version that founded a generation. */
 function founderOf(generation: string): number {
   return Number.parseInt(generation, 10);
@@ -246,8 +275,8 @@ function wentBack(known: number, found: number): Error {
   );
 }
 
-async function writeSynced(path: string, text: string): Promise<void> {
-  const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL);
+async function writeSynced(path: string, text: string, mode: number): Promise<void> {
+  const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
   try {
     await file.writeFile(text);
     await file.datasync();

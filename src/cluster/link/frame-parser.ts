@@ -8,7 +8,7 @@ const bufferBytesKept = 1024 * 1024;
  * split between two reads is put together in a buffer, which grows with what has really arrived, not with what was announced.
  */
 export class FrameParser {
-  private readonly frameBytesMax: number;
+  private frameBytesMax: number;
   private readonly take: (frame: Frame) => void;
   private readonly frame = new Frame();
   private buffer = new Uint8Array(0);
@@ -21,6 +21,11 @@ export class FrameParser {
   constructor(frameBytesMax: number, take: (frame: Frame) => void) {
     this.frameBytesMax = frameBytesMax;
     this.take = take;
+  }
+
+  /** Larger frames are accepted from now on, or only smaller ones. */
+  allow(frameBytesMax: number): void {
+    this.frameBytesMax = frameBytesMax;
   }
 
   /** No frame is handed on any more, not even from the bytes being parsed. */

@@ -8,6 +8,9 @@ export const FrameType = {
   ping: 0x02,
   pong: 0x03,
   decline: 0x04,
+  challenge: 0x05,
+  answer: 0x06,
+  proof: 0x07,
 
   // 0x10-0x2f: replication (src/cluster/replication/frames.ts)
   follow: 0x10,

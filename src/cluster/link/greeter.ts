@@ -1,6 +1,9 @@
 import type { Clock, Timer } from '../../base/clock.js';
+import type { Random } from '../../base/random.js';
+import type { ClusterSecret } from './cluster-secret.js';
 import { type Frame, FrameError } from './frame.js';
 import { FrameType } from './frame-types.js';
+import { Handshake, nonceBytes, type Said } from './handshake.js';
 import { decodeHello, decodeText, encodeHello, encodeText, judgeHello, type LinkIdentity } from './hello.js';
 import type { Link } from './link.js';
 
@@ -9,7 +12,9 @@ const strangersMax = 128;
 
 export interface GreeterOptions {
   self: LinkIdentity;
+  secret: ClusterSecret;
   clock: Clock;
+  random: Random;
   /** From connection to hello. */
   helloTimeoutMs: number;
   /** The peer said hello and can be talked to: why it gets no link all the same; '' = it does. */
@@ -20,15 +25,23 @@ export interface GreeterOptions {
   refused(link: Link, node: string, reason: string): void;
 }
 
-interface Stranger {
-  timer: Timer;
+/** How far a connection has come that is not admitted. */
+export interface Greeting {
   /** The node that was dialed; '' for an accepted connection. */
   expected: string;
+  /** Words to follow "closed", if the other end closes it now. */
+  whyClosed: string;
+}
+
+interface Stranger {
+  timer: Timer;
+  expected: string;
+  handshake: Handshake;
 }
 
 /**
- * The first frames of a connection: whoever dialed says hello first, the other end answers with its own hello, or with the
- * reason why it will not talk.
+ * The first frames of a connection. First both ends prove that they have the cluster's secret; who cannot is told nothing, not even
+ * why. Then whoever dialed says hello, and the other end answers with its own, or with the reason why it will not talk.
  */
 export class Greeter {
   private readonly options: GreeterOptions;
@@ -40,11 +53,12 @@ export class Greeter {
 
   /** @param expected the node that was dialed; '' for an accepted connection. */
   begin(link: Link, expected: string): void {
-    const { clock, helloTimeoutMs, self } = this.options;
+    const { clock, helloTimeoutMs, secret, random } = this.options;
     if (expected === '' && this.strangers.size >= strangersMax) return link.close('closed', 'too many connections');
     const timer = clock.after(helloTimeoutMs, () => link.close('timeout', `no hello within ${helloTimeoutMs} ms`));
-    this.strangers.set(link, { timer, expected });
-    if (link.dialed) this.say(link, FrameType.hello, encodeHello(self));
+    const handshake = new Handshake(secret, link.dialed, bytesOf(random.hex(2 * nonceBytes)));
+    this.strangers.set(link, { timer, expected, handshake });
+    this.say(link, handshake.begin());
   }
 
   /** The link's first frame, and whatever comes before it is admitted. */
@@ -52,30 +66,45 @@ export class Greeter {
     const stranger = this.strangers.get(link);
     const payload = frame.bytes.subarray(frame.start, frame.end);
     if (!stranger) throw new FrameError('a frame from an end that was declined');
-    if (frame.type === FrameType.decline) return this.part(link, stranger.expected, decodeText(payload));
-    const hello = frame.type === FrameType.hello ? decodeHello(payload) : null;
+    const { handshake, expected } = stranger;
+    if (!handshake.proven) return this.prove(link, handshake, frame.type, payload);
+    if (frame.type === FrameType.decline) return this.part(link, expected, decodeText(payload));
+    const hello = frame.type === FrameType.hello ? decodeHello(handshake.unseal(payload)) : null;
     if (!hello) throw new FrameError(`frame type ${frame.type} is no hello`);
     link.greet(hello);
-    const reason = this.judge(link, stranger.expected) || this.options.decline(link);
+    const reason = this.judge(link, expected) || this.options.decline(link);
     if (reason !== '') {
-      this.say(link, FrameType.decline, encodeText(reason));
-      return this.part(link, stranger.expected || hello.node, reason);
+      this.say(link, { type: FrameType.decline, payload: encodeText(reason) });
+      return this.part(link, expected || hello.node, reason);
     }
     this.forget(link);
-    if (!link.dialed) this.say(link, FrameType.hello, encodeHello(this.options.self));
+    if (!link.dialed) this.sayHello(link, handshake);
     this.options.admit(link);
   }
 
-  /** Whom this link was to reach; undefined if it is no stranger any more. */
-  forget(link: Link): string | undefined {
+  /** How far the link had come; undefined if it is no stranger any more. */
+  forget(link: Link): Greeting | undefined {
     const stranger = this.strangers.get(link);
-    stranger?.timer.cancel();
+    if (!stranger) return undefined;
+    stranger.timer.cancel();
     this.strangers.delete(link);
-    return stranger?.expected;
+    return { expected: stranger.expected, whyClosed: stranger.handshake.whyClosed };
   }
 
   close(): void {
     for (const link of [...this.strangers.keys()]) link.close('closed', 'this node stops');
+  }
+
+  private prove(link: Link, handshake: Handshake, type: number, payload: Uint8Array): void {
+    // Answered, it would let somebody in between who has us talk to ourselves.
+    if (type === FrameType.challenge && this.isOurs(payload)) throw new FrameError('this node itself answers there');
+    this.say(link, handshake.take(type, payload));
+    if (handshake.proven && link.dialed) this.sayHello(link, handshake);
+  }
+
+  private isOurs(challenge: Uint8Array): boolean {
+    for (const { handshake } of this.strangers.values()) if (handshake.issued(challenge)) return true;
+    return false;
   }
 
   private judge(link: Link, expected: string): string {
@@ -89,8 +118,17 @@ export class Greeter {
     link.close('closed', reason);
   }
 
-  private say(link: Link, type: number, payload: Uint8Array): void {
-    link.send(type, 0, payload);
+  private sayHello(link: Link, handshake: Handshake): void {
+    this.say(link, { type: FrameType.hello, payload: handshake.seal(encodeHello(this.options.self)) });
+  }
+
+  private say(link: Link, said: Said | undefined): void {
+    if (said === undefined) return;
+    link.send(said.type, 0, said.payload);
     link.flush();
   }
+}
+
+function bytesOf(hex: string): Uint8Array {
+  return Uint8Array.from({ length: hex.length / 2 }, (_, i) => Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16));
 }

@@ -1,4 +1,4 @@
-/** The first frame in each direction: who is there. JSON, so that fields can be added; unknown ones are ignored. */
+/** The first frame in each direction after the proof of the secret: who is there. JSON, so that fields can be added; unknown ones are ignored. */
 
 export const protocolVersionMin = 1;
 export const protocolVersionMax = 1;
@@ -17,25 +17,16 @@ export interface Hello {
   address: string;
   amqp: string;
   http: string;
-  /** Reserved for proving a shared secret (HMAC of the other's challenge); both '' today. */
-  challenge: string;
-  proof: string;
 }
 
 /** What a node says of itself; the rest of its hello is the same for all. */
-export type LinkIdentity = Omit<Hello, 'versionMin' | 'versionMax' | 'challenge' | 'proof'>;
+export type LinkIdentity = Omit<Hello, 'versionMin' | 'versionMax'>;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 export function encodeHello(identity: LinkIdentity): Uint8Array {
-  const hello: Hello = {
-    ...identity,
-    versionMin: protocolVersionMin,
-    versionMax: protocolVersionMax,
-    challenge: '',
-    proof: '',
-  };
+  const hello: Hello = { ...identity, versionMin: protocolVersionMin, versionMax: protocolVersionMax };
   return encoder.encode(JSON.stringify(hello));
 }
 
@@ -51,7 +42,7 @@ export function decodeHello(bytes: Uint8Array): Hello | null {
   const numbers = [value.versionMin, value.versionMax, value.boot, value.ordinal];
   const texts = [value.cluster, value.node, value.store, value.address, value.amqp, value.http];
   if (!numbers.every(Number.isSafeInteger) || !texts.every((text) => typeof text === 'string')) return null;
-  return { challenge: '', proof: '', ...value } as Hello;
+  return value as Hello;
 }
 
 export function encodeText(text: string): Uint8Array {

@@ -21,6 +21,9 @@ export const linkLimits: LinkLimits = {
   outputBytesMax: 512 * 1024 * 1024,
 };
 
+/** Largest frame from an end that is not admitted: it may be anybody. */
+const strangerFrameBytesMax = 64 * 1024;
+
 /** While the stream holds this much, more is gathered here, so that it leaves in few large writes. */
 const streamBytesMax = 512 * 1024;
 
@@ -48,6 +51,8 @@ export class Link implements Flushable {
   /** Between the up and the down event. */
   up = false;
   closed = false;
+  /** It was closed by the other end, or by the network. */
+  endedByPeer = false;
   private readonly stream: ByteStream;
   private readonly turn: Turn;
   private readonly limits: LinkLimits;
@@ -65,15 +70,31 @@ export class Link implements Flushable {
     this.turn = turn;
     this.limits = limits;
     this.owner = owner;
-    this.parser = new FrameParser(limits.frameBytesMax, (frame) => owner.frame(this, frame));
+    this.parser = new FrameParser(Math.min(limits.frameBytesMax, strangerFrameBytesMax), (frame) =>
+      owner.frame(this, frame),
+    );
     stream.onData = (bytes) => this.read(bytes);
     stream.onDrain = () => this.drained();
-    stream.onClose = (error) => this.close('closed', error?.message ?? 'closed by the peer');
+    stream.onClose = (error) => {
+      this.endedByPeer = !this.closed;
+      this.close('closed', error?.message ?? 'closed by the peer');
+    };
   }
 
   greet(peer: Hello): void {
     this.peer = peer;
     this.version = commonVersion(peer);
+  }
+
+  /** From now on it is one of us. */
+  admit(): void {
+    this.admitted = true;
+    this.parser.allow(this.limits.frameBytesMax);
+  }
+
+  /** Where the other end is, HOST:PORT. */
+  get remote(): string {
+    return this.stream.remote;
   }
 
   /** Bytes sent and not yet with the network. */
@@ -179,6 +200,4 @@ const nobody: Hello = {
   address: '',
   amqp: '',
   http: '',
-  challenge: '',
-  proof: '',
 };

@@ -2,9 +2,9 @@
  * A node's links to all other nodes: exactly one per pair. The node with the smaller name dials; the other one only probes an
  * address whose link was lost, because a refusal is evidence of death (rule 11), and to say by its hello that it is there: the
  * waits between calls grow, so that a node that hangs is not called all the time, and that ends them. A link is up when hellos
- * were exchanged and the guard (liveness) agrees; from then on frames go to the handlers registered for their types.
+ * were exchanged, sealed with the cluster's secret (handshake.ts), and the guard (liveness) agrees; from then on frames go to the handlers registered for their types.
  *
- *   dial / accept → hello both ways → guard.greeted → ready → up … down → redial, or probe
+ *   dial / accept → proof of the secret → hello both ways → guard.greeted → ready → up … down → redial, or probe
  */
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
@@ -12,15 +12,18 @@ import type { Random } from '../../base/random.js';
 import type { Turn } from '../../base/turn.js';
 import type { ByteStream, Transport } from '../byte-stream.js';
 import type { Member } from '../map.js';
+import type { ClusterSecret } from './cluster-secret.js';
 import { Dialer } from './dialer.js';
 import { type Frame, FrameError, type FrameHandler, firstFreeType } from './frame.js';
 import { payloadBytesMin } from './frame-types.js';
-import { Greeter } from './greeter.js';
+import { Greeter, type Greeting } from './greeter.js';
 import type { LinkIdentity } from './hello.js';
 import { type Evidence, Link, type LinkLimits, type LinkOwner, linkLimits } from './link.js';
+import { StrangerLog } from './stranger-log.js';
 
 export interface LinksOptions {
   self: LinkIdentity;
+  secret: ClusterSecret;
   transport: Transport;
   clock: Clock;
   turn: Turn;
@@ -83,6 +86,7 @@ export class Links {
   private readonly limits: LinkLimits;
   private readonly logger: Logger;
   private readonly greeter: Greeter;
+  private readonly strangers: StrangerLog;
   private readonly peers = new Map<string, Peer>();
   private readonly handlers: (FrameHandler | undefined)[] = new Array<undefined>(256).fill(undefined);
   private readonly unknownTypes = new Set<number>();
@@ -98,9 +102,12 @@ export class Links {
     this.limits = { ...linkLimits, ...options.limits };
     const defaults = { limits: {}, dialTimeoutMs: 1000, helloTimeoutMs: 2000, redialMsMin: 5, redialMsMax: 1000 };
     this.options = { ...defaults, ...options };
+    this.strangers = new StrangerLog(options.logger, options.clock);
     this.greeter = new Greeter({
       self: this.self,
+      secret: options.secret,
       clock: options.clock,
+      random: options.random,
       helloTimeoutMs: this.options.helloTimeoutMs,
       decline: (link) => this.decline(link),
       admit: (link) => this.admit(link),
@@ -249,20 +256,14 @@ export class Links {
     peer.link = link;
     peer.address = address;
     peer.trouble = '';
-    link.admitted = true;
+    link.admit();
     this.learn(peer, store, boot);
     this.guard.greeted(link);
   }
 
   private lost(link: Link, evidence: Evidence, reason: string): void {
-    const expected = this.greeter.forget(link);
-    if (!link.admitted) {
-      const peer = expected ? this.peers.get(expected) : this.peers.get(link.peer.node);
-      if (peer && expected !== undefined) this.note(peer.node, reason);
-      if (peer && link.dialed) peer.greeting = false;
-      if (peer?.member && link.dialed && !peer.link && !this.stopped) peer.dialer.again();
-      return;
-    }
+    const greeting = this.greeter.forget(link);
+    if (!link.admitted) return this.notAdmitted(link, greeting, reason);
     const peer = this.peer(link.peer.node);
     if (peer.link === link) peer.link = undefined;
     this.guard.closed(link);
@@ -274,6 +275,20 @@ export class Links {
       for (const listener of this.listeners) listener.down?.(link, evidence);
     }
     if (!peer.link && evidence !== 'replaced') this.call(peer);
+  }
+
+  /** @param greeting how far it came; undefined: it was declined, or not listened to at all */
+  private notAdmitted(link: Link, greeting: Greeting | undefined, reason: string): void {
+    const node = greeting?.expected || link.peer.node;
+    if (node === '') {
+      // Who leaves by itself has seen a nonce: no news.
+      if (!link.endedByPeer && !this.stopped) this.strangers.turnedAway(link.remote, reason);
+      return;
+    }
+    const peer = this.peers.get(node);
+    if (peer && greeting) this.note(node, link.endedByPeer ? reason + greeting.whyClosed : reason);
+    if (peer && link.dialed) peer.greeting = false;
+    if (peer?.member && link.dialed && !peer.link && !this.stopped) peer.dialer.again();
   }
 
   private learn(peer: Peer, store: string, boot: number): void {

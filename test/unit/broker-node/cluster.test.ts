@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { BrokerNode } from '../../../src/broker-node.js';
 import type { BrokerOptions } from '../../../src/broker-options.js';
 import { MemoryCoordinator } from '../../../src/cluster/coordinator/memory.js';
+import { ClusterSecret } from '../../../src/cluster/link/cluster-secret.js';
 import { TcpTransport } from '../../../src/cluster/link/tcp-transport.js';
 import { heartbeatTimesFor } from '../../../src/cluster/liveness/heartbeats.js';
 import type { GroupRecord } from '../../../src/cluster/map.js';
@@ -40,7 +41,7 @@ function member(
 ): BrokerNode {
   return makeNode(
     { node: `n${index + 1}`, address: '127.0.0.1:0', ...options },
-    { disk, cluster: { coordinator: coordinator.handle(), transport: new TcpTransport() } },
+    { disk, cluster: { coordinator: coordinator.handle(), transport: new TcpTransport(), secret: ClusterSecret.none } },
   );
 }
 
@@ -110,7 +111,10 @@ test('a lost replica gives its place to a spare node after a time, and keeps not
   const make = (index: number): BrokerNode =>
     makeNode(
       { node: `n${index + 1}`, address: '127.0.0.1:0', groups: 2, replicas: 2, limits: { reReplicateAfterMs: 300 } },
-      { disk: disks[index]!, cluster: { coordinator: coordinator.handle(), transport: new TcpTransport() } },
+      {
+        disk: disks[index]!,
+        cluster: { coordinator: coordinator.handle(), transport: new TcpTransport(), secret: ClusterSecret.none },
+      },
     );
   const nodes = [make(0), make(1)];
   await Promise.all(nodes.map((node) => node.start()));

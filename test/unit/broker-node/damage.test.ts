@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BrokerNode } from '../../../src/broker-node.js';
 import { MemoryCoordinator } from '../../../src/cluster/coordinator/memory.js';
+import { ClusterSecret } from '../../../src/cluster/link/cluster-secret.js';
 import { TcpTransport } from '../../../src/cluster/link/tcp-transport.js';
 import { MemoryDisk } from '../../../src/store/memory-disk.js';
 import { consume, declare, makeNode, TestPublisher, TestSink } from './support.js';
@@ -35,7 +36,10 @@ async function damagedCluster(): Promise<{ n1: BrokerNode; group: number; startS
   const make = (index: number): BrokerNode =>
     makeNode(
       { node: `n${index + 1}`, address: '127.0.0.1:0', groups: 3, replicas: 2 },
-      { disk: disks[index]!, cluster: { coordinator: coordinator.handle(), transport: new TcpTransport() } },
+      {
+        disk: disks[index]!,
+        cluster: { coordinator: coordinator.handle(), transport: new TcpTransport(), secret: ClusterSecret.none },
+      },
     );
   const nodes = [make(0), make(1)];
   await Promise.all(nodes.map((node) => node.start()));

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { BrokerNode } from '../../../src/broker-node.js';
 import type { BrokerOptions } from '../../../src/broker-options.js';
 import { MemoryCoordinator } from '../../../src/cluster/coordinator/memory.js';
+import { ClusterSecret } from '../../../src/cluster/link/cluster-secret.js';
 import { TcpTransport } from '../../../src/cluster/link/tcp-transport.js';
 import { declare, makeNode, TestPublisher } from './support.js';
 
@@ -18,7 +19,7 @@ test('a join takes no more than it may, every node tells how far it is, and clie
     limits: { joinBytesPerSecond: bytesPerSecond, backfillBytes: 16 * 1024 },
   };
   const start = async (node: string): Promise<BrokerNode> => {
-    const cluster = { coordinator: coordinator.handle(), transport: new TcpTransport() };
+    const cluster = { coordinator: coordinator.handle(), transport: new TcpTransport(), secret: ClusterSecret.none };
     const made = makeNode({ node, ...options }, { cluster });
     await made.start();
     return made;

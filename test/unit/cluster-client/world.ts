@@ -8,6 +8,7 @@ import { type Flushable, Phase, Turn } from '../../../src/base/turn.js';
 import { AttachmentServer } from '../../../src/cluster/client/attachment-server.js';
 import { GroupClients } from '../../../src/cluster/client/group-clients.js';
 import type { GroupDirectory, Leadership, LedGroup } from '../../../src/cluster/client/ports.js';
+import { ClusterSecret } from '../../../src/cluster/link/cluster-secret.js';
 import { Links } from '../../../src/cluster/link/links.js';
 import type { Member } from '../../../src/cluster/map.js';
 import type { Chunk } from '../../../src/log/chunk.js';
@@ -271,6 +272,7 @@ export class TestNode {
     this.turn = new Turn((run) => world.loop.after(0, this.context, run));
     this.links = new Links({
       self: { cluster: 'c', node: name, store: name, boot, ordinal: boot, address: '', amqp: '', http: '' },
+      secret: ClusterSecret.none,
       transport: world.network.transport(name, this.context),
       clock: this.clock,
       turn: this.turn,

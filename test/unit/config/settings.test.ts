@@ -15,6 +15,7 @@ describe('settings', () => {
       http: { host: '127.0.0.1', port: 15_672 },
       cluster: { host: '127.0.0.1', port: 25_672 },
       coordinator: null,
+      links: null,
       replicas: 3,
       minInSync: 1,
       groups: 16,
@@ -154,6 +155,60 @@ describe('a settings file', () => {
   ] as const) {
     it(`with ${what} is refused`, async () => {
       await assert.rejects(readSettingsFile(file(text)), { name: 'ConfigError', message });
+    });
+  }
+});
+
+describe('links between brokers', () => {
+  const etcd = { coordinator: 'etcd:a:2379' };
+  const secret = '0123456789abcdef';
+
+  it('are not there for a broker that is alone, and then nothing may be said of them', () => {
+    assert.equal(readSettings({}).links, null);
+    for (const raw of [{ 'cluster-secret': secret }, { 'cluster-secret-file': 'x' }, { 'cluster-insecure': true }])
+      assert.throws(() => readSettings(raw), { name: 'ConfigError', message: /^cluster-\S+: there is no coordinator/ });
+  });
+
+  it('with a local coordinator share a secret by themselves, or have the one that is given', () => {
+    const local = { coordinator: 'local:/x' };
+    assert.deepEqual(readSettings(local).links, { secret: { kind: 'folder', path: '/x' }, tls: null });
+    assert.deepEqual(readSettings({ ...local, 'cluster-secret-file': 'f' }).links?.secret, { kind: 'file', path: 'f' });
+  });
+
+  it('with an etcd need a secret, unless only this machine reaches them, or it is said that they do without', () => {
+    for (const cluster of ['10.0.0.1:1', '0.0.0.0:1', '[::]:1', 'broker-1:1', '[fe80::1]:1'])
+      assert.throws(() => readSettings({ ...etcd, cluster }), {
+        name: 'ConfigError',
+        message: /^cluster-secret-file: .*openssl rand -hex 32; or say cluster-insecure: true/,
+      });
+    for (const cluster of ['127.0.0.1:1', '127.1.2.3:1', '[::1]:1', 'localhost:1'])
+      assert.deepEqual(readSettings({ ...etcd, cluster }).links?.secret, { kind: 'none', accepted: false });
+    const open = readSettings({ ...etcd, cluster: '10.0.0.1:1', 'cluster-insecure': true });
+    assert.deepEqual(open.links?.secret, { kind: 'none', accepted: true });
+    const given = readSettings({ ...etcd, cluster: '10.0.0.1:1', 'cluster-secret': ` ${secret}\n` });
+    assert.deepEqual(given.links?.secret, { kind: 'given', secret });
+  });
+
+  it('may be encrypted, by three files', () => {
+    const tls = { ca: 'ca.pem', certificate: 'n1.pem', key: 'n1.key' };
+    assert.deepEqual(readSettings({ ...etcd, 'cluster-tls': tls }).links?.tls, tls);
+    for (const wrong of [{ ca: 'ca.pem' }, 'ca.pem', true, { ...tls, passphrase: 'x' }])
+      assert.throws(() => readSettings({ ...etcd, 'cluster-tls': wrong }), { message: /^cluster-tls: / });
+  });
+
+  for (const [what, raw] of [
+    ['cluster-secret-file', { ...etcd, 'cluster-secret': secret, 'cluster-secret-file': 'f' }],
+    ['cluster-insecure', { ...etcd, 'cluster-secret': secret, 'cluster-insecure': true }],
+    ['cluster-insecure', { coordinator: 'local:x', 'cluster-insecure': true }],
+    ['cluster-secret', { ...etcd, 'cluster-secret': '0123456789abcde' }],
+    ['cluster-secret', { ...etcd, 'cluster-secret': 1234567890123456 }],
+    ['cluster-secret', { ...etcd, 'cluster-secret': 'x'.repeat(1025) }],
+  ] as const) {
+    it(`settings that do not fit are refused, and no secret is shown: ${what}`, () => {
+      assert.throws(
+        () => readSettings(raw),
+        (error: Error) => error.message.startsWith(`${what}: `) && !/0123456789|1234567890|xxx/.test(error.message),
+      );
     });
   }
 });

@@ -23,6 +23,7 @@ function encode(frames: readonly Sent[]): Uint8Array {
   const pieces: Uint8Array[] = [];
   output.writeTo({
     pendingBytes: 0,
+    remote: 'far:1',
     write: (bytes) => pieces.push(bytes.slice()) > 0,
     close() {},
     onData() {},

@@ -6,6 +6,7 @@ import { type Evidence, Link, type LinkLimits, linkLimits } from '../../../src/c
 
 /** A stream that keeps what is written until it is told that the network took it. */
 class HeldStream implements ByteStream {
+  readonly remote = 'far:1';
   readonly writes: Uint8Array[] = [];
   pendingBytes = 0;
   /** True: the network takes everything at once. */

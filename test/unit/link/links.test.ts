@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type Logger, silentLogger } from '../../../src/base/logger.js';
 import { FrameError } from '../../../src/cluster/link/frame.js';
 import { FrameType } from '../../../src/cluster/link/frame-types.js';
 import { type TestNode, World } from './world.js';
@@ -207,4 +208,78 @@ test('close ends all links and dials no more', async () => {
   await world.run(1000);
   assert.deepEqual(n1.events, ['up n2#2', 'down n2#2 closed']);
   assert.deepEqual(n2.events, ['up n1#1', 'down n1#1 closed']);
+});
+
+/** A logger that keeps the reasons of its warnings. */
+function listening(): { logger: Logger; reasons: string[] } {
+  const reasons: string[] = [];
+  const warn = (message: string, fields?: Record<string, unknown>): unknown =>
+    reasons.push(`${message}: ${String(fields?.['reason'])}`);
+  return { logger: { ...silentLogger, warn, child: () => silentLogger }, reasons };
+}
+
+test('nodes with different secrets do not join, and both say why, once', async () => {
+  const world = new World();
+  const [one, two] = [listening(), listening()];
+  const n1 = world.node('n1', { logger: one.logger });
+  const n2 = world.node('n2', { logger: two.logger, secret: 'of another world' });
+  world.introduce();
+  await world.run(9000);
+  assert.deepEqual([...n1.links.all(), ...n2.links.all()], []);
+  assert.deepEqual(one.reasons, ['no link: closed by the peer on our proof of the cluster secret: it has another one']);
+  assert.deepEqual(two.reasons, [
+    'a stranger was turned away from the port for brokers: its proof of the cluster secret is wrong: it has another secret, or none',
+  ]);
+});
+
+/** All bytes that a node sends to somebody who is called, and who says `said` as soon as there is something to hear. */
+async function heardBy(world: World, said: (heard: Uint8Array) => Uint8Array): Promise<Buffer> {
+  const context = world.loop.context('x');
+  const heard: Buffer[] = [];
+  let closed = false;
+  await world.run(1);
+  world.loop.after(0, context, () => {
+    void world.network
+      .transport('x', context)
+      .dial('n1:1', 100)
+      .then((stream) => {
+        stream.onClose = () => {
+          closed = true;
+        };
+        stream.onData = (bytes) => {
+          heard.push(Buffer.from(bytes));
+          if (heard.length === 1) stream.write(said(bytes));
+        };
+      });
+  });
+  await world.run(3000);
+  assert.ok(closed);
+  return Buffer.concat(heard);
+}
+
+test('who has no secret hears a nonce and nothing else, whatever it says; old answers do not help', async () => {
+  const answer = Buffer.alloc(8 + 33 + 32, 1);
+  answer.writeUInt32LE(answer.length);
+  answer[4] = FrameType.answer;
+  const hello = Buffer.from('\0\0\0\0\x01\x01\0\0{"cluster":"c1","node":"n2"}');
+  hello.writeUInt32LE(hello.length);
+  const large = Buffer.alloc(100_000);
+  large.writeUInt32LE(large.length);
+  for (const said of [answer, hello, large, Buffer.from('GET / HTTP/1.1\r\n\r\n'), Buffer.alloc(0)]) {
+    const world = new World();
+    world.node('n1');
+    const heard = await heardBy(world, () => said);
+    assert.equal(heard.length, 8 + 2 + 32);
+    assert.equal(heard[4], FrameType.challenge);
+  }
+});
+
+test('a node that is called at its own address notices, and tells itself nothing', async () => {
+  const world = new World();
+  const { logger, reasons } = listening();
+  const n1 = world.node('n1', { logger });
+  n1.links.setMembers([{ ...n1.member, node: 'n2' }]);
+  await world.run(500);
+  assert.deepEqual([...n1.links.all()], []);
+  assert.deepEqual(reasons, ['no link: this node itself answers there']);
 });

@@ -2,6 +2,7 @@
 import { silentLogger } from '../../../src/base/logger.js';
 import { allRules } from '../../../src/base/rules.js';
 import { Turn } from '../../../src/base/turn.js';
+import { ClusterSecret } from '../../../src/cluster/link/cluster-secret.js';
 import { Links } from '../../../src/cluster/link/links.js';
 import { TcpTransport } from '../../../src/cluster/link/tcp-transport.js';
 import { HeartbeatLiveness } from '../../../src/cluster/liveness/heartbeats.js';
@@ -12,11 +13,13 @@ import { realClock } from '../coordinator/ports.js';
 export async function tcpNode(
   name: string,
   boot: number,
+  transport: TcpTransport = new TcpTransport(),
 ): Promise<{ links: Links; liveness: HeartbeatLiveness; member: Member }> {
   const self = { node: name, store: `store-${name}`, boot };
   const links = new Links({
     self: { ...self, cluster: 'c1', ordinal: boot, address: '', amqp: '', http: '' },
-    transport: new TcpTransport(),
+    secret: new ClusterSecret('of these nodes'),
+    transport,
     clock: realClock,
     turn: new Turn(setImmediate),
     random: processRandom,

@@ -3,6 +3,7 @@ import type { Logger } from '../../../src/base/logger.js';
 import { silentLogger } from '../../../src/base/logger.js';
 import { allRules, type Rules } from '../../../src/base/rules.js';
 import { Turn } from '../../../src/base/turn.js';
+import { ClusterSecret } from '../../../src/cluster/link/cluster-secret.js';
 import { Links } from '../../../src/cluster/link/links.js';
 import { HeartbeatLiveness, type HeartbeatTimes } from '../../../src/cluster/liveness/heartbeats.js';
 import type { Member, Replica } from '../../../src/cluster/map.js';
@@ -15,6 +16,7 @@ export interface NodeOptions {
   boot?: number;
   store?: string;
   cluster?: string;
+  secret?: string;
   /** Clock rate; 1 = exact. */
   rate?: number;
   liveness?: boolean;
@@ -51,6 +53,7 @@ export class TestNode {
         amqp: '',
         http: '',
       },
+      secret: new ClusterSecret(options.secret ?? 'of this world'),
       transport: world.network.transport(name, this.context),
       clock: this.clock,
       turn: new Turn((run) => world.loop.after(0, this.context, run)),
