@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { BrokerNode } from '../../../src/broker-node.js';
 import type { BrokerPorts } from '../../../src/broker-options.js';
 import { MemoryCoordinator } from '../../../src/cluster/coordinator/memory.js';
+import { ClusterSecret } from '../../../src/cluster/link/cluster-secret.js';
 import { TcpTransport } from '../../../src/cluster/link/tcp-transport.js';
 import { MemoryDisk } from '../../../src/store/memory-disk.js';
 import { consume, declare, makeNode, TestPublisher, TestSink } from './support.js';
@@ -77,6 +78,7 @@ test('what was alone founds no cluster, and a node of a cluster does not start a
   const cluster = (): BrokerPorts['cluster'] => ({
     coordinator: new MemoryCoordinator('test').handle(),
     transport: new TcpTransport(),
+    secret: new ClusterSecret('the test'),
   });
   const [disk, other] = [new MemoryDisk(), new MemoryDisk()];
   const alone = makeNode({ node: 'n1' }, { disk });
