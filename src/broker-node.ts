@@ -291,8 +291,6 @@ export class BrokerNode {
         clock,
         leaseMs: options.times.leaseMs,
         primary: () => directory.replica(systemGroup).primary,
-        logEnd: () => directory.replica(systemGroup).log.end,
-        version: () => tables.version,
       });
     }
     this.wiringServer = new WiringServer({

@@ -8,14 +8,10 @@
  *   node ── routeAsk, sent at s by its clock ──▶ primary: under its lease, in the confirmed set and in a proposal that is out?
  *   node ◀──────────── routeGrant, carries s ──── then it may route until s + the lease
  *
- * Who was out and is taken in again has all that was complete meanwhile in its log, but may not have applied it: it routes when
- * its tables have come to where its log ended when it learned that it is in the set.
- *
  * The primary says so before it proposes to take the node out, and routing ends before wiring completes without it. Who replaces
  * that primary does so after its lease, or its death, and lets strangers route for as long.
  */
 import type { Clock, Timer } from '../../base/clock.js';
-import type { Lsn } from '../../log/lsn.js';
 import type { ClusterMap } from '../cluster-map.js';
 import { type Frame, FrameError } from '../link/frame.js';
 import { FrameType } from '../link/frame-types.js';
@@ -38,9 +34,6 @@ export interface RouteLeaseOptions {
   clock: Clock;
   leaseMs: number;
   primary(): RoutePrimary | undefined;
-  /** The end of this node's log of the system group, committed or not, and how far its tables are. */
-  logEnd(): Lsn;
-  version(): Lsn;
 }
 
 export class RouteLease {
@@ -50,8 +43,6 @@ export class RouteLease {
   /** The system group's record as last looked at, and whether we are in its set. */
   private record: Versioned<GroupRecord> | undefined;
   private isInSet = false;
-  /** Before the tables have come to here they may lack what is complete. */
-  private currentFrom: Lsn = 0;
 
   constructor(options: RouteLeaseOptions) {
     this.options = options;
@@ -63,16 +54,11 @@ export class RouteLease {
 
   /** Asked for every publish. */
   holds(): boolean {
-    return this.isVouchedFor() && this.options.version() >= this.currentFrom;
-  }
-
-  private isVouchedFor(): boolean {
-    const { map, clock, leaseMs, primary, logEnd } = this.options;
+    const { map, clock, leaseMs, primary } = this.options;
     const record = map.groups.get(systemGroup);
     if (record !== this.record) {
       this.record = record;
       this.isInSet = record?.value.inSync.some((member) => sameReplica(member, this.options.self)) === true;
-      this.currentFrom = logEnd();
     }
     if (!this.isInSet) return false;
     const now = clock.now();
@@ -109,8 +95,6 @@ export class RouteLease {
     const askedAt = frame.view.getFloat64(frame.start, true);
     const now = clock.now();
     if (!(askedAt <= now)) throw new FrameError(`a grant for ${askedAt}, now is ${now}`);
-    // It may have been taken out and in again without learning of it.
-    if (!this.isVouchedFor()) this.currentFrom = this.options.logEnd();
     this.grantedUntil = Math.max(this.grantedUntil, askedAt + leaseMs);
   }
 }

@@ -202,7 +202,7 @@ describe('a lost link, in the same epoch', () => {
   });
 
   it('deliveries on their way at the loss come again', async () => {
-    const { world, nodes } = await cluster();
+    const { world, nodes, group } = await cluster();
     const [, b, c] = nodes as [TestNode, TestNode, TestNode];
     const consumer = new TestClient(c, 1);
     const publisher = new TestClient(b, 1);
@@ -211,7 +211,8 @@ describe('a lost link, in the same epoch', () => {
     publisher.publish('m1');
     publisher.publish('m2');
     // The primary has sent them, they have not arrived.
-    await world.run(0.3);
+    while (group.primary!.state.queue(7)!.index.delivered < 2) await world.run(0.01);
+    assert.deepEqual(consumer.delivered, []);
     await cut(world, c, 'a');
     await world.run(100);
     assert.deepEqual(consumer.delivered, ['m1!', 'm2!']);

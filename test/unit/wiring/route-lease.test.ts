@@ -23,7 +23,6 @@ async function pair() {
       set: primary.set,
       mayAct: () => primary.acts,
     };
-    const log = { end: 10, applied: 10 };
     const lease = new RouteLease({
       self,
       map,
@@ -31,10 +30,8 @@ async function pair() {
       clock,
       leaseMs,
       primary: () => (node === n1 ? own : undefined),
-      logEnd: () => log.end,
-      version: () => log.applied,
     });
-    return { map, clock, log, lease };
+    return { map, clock, lease };
   };
   const [leader, follower] = [side(n1), side(n2)];
   follower.map.confirmedAt = n2.clock.now();
@@ -91,33 +88,4 @@ test('a record that shows it out of the set ends it at once', async () => {
   assert.ok(follower.lease.holds());
   follower.map.groups.set(systemGroup, recordOf(n1.replica, [n1.replica]));
   assert.ok(!follower.lease.holds());
-});
-
-test('whoever is taken in again routes when its tables have come to where its log ended then', async () => {
-  const { n1, n2, follower } = await pair();
-  const { map, clock, log, lease } = follower;
-  assert.ok(lease.holds());
-  map.groups.set(systemGroup, recordOf(n1.replica, [n1.replica]));
-  assert.ok(!lease.holds());
-  log.end = 14;
-  map.groups.set(systemGroup, recordOf(n1.replica, [n1.replica, n2.replica]));
-  map.confirmedAt = clock.now();
-  log.applied = 13;
-  assert.ok(!lease.holds(), 'it has something in its log that may be complete');
-  log.end = 20;
-  log.applied = 14;
-  assert.ok(lease.holds(), 'what came later waits for it');
-});
-
-test('and so does whoever was out and in again without learning of it', async () => {
-  const { world, primary, follower } = await pair();
-  primary.acts = false;
-  await world.run(leaseMs + 500);
-  assert.ok(!follower.lease.holds());
-  follower.log.end = 14;
-  primary.acts = true;
-  await world.run(500);
-  assert.ok(!follower.lease.holds());
-  follower.log.applied = 14;
-  assert.ok(follower.lease.holds());
 });
