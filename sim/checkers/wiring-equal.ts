@@ -1,7 +1,7 @@
 /**
  * All nodes have the same wiring at rest, and it holds what was declared: every queue whose declaration was confirmed and whose
  * deletion nobody asked for, and no queue that lived with a client that is gone. (Of auto-delete queues only those count whose
- * consumer left while nothing failed: that a queue has ever had a consumer is not replicated, so a new primary keeps it.)
+ * consumer left while nothing failed: others go some seconds after a takeover, or stay when every node was restarted.)
  */
 import { Checker } from './checker.js';
 
