@@ -4,7 +4,7 @@
  * cluster of one.
  */
 import type { Clock } from '../../base/clock.js';
-import { RefusedError } from '../../base/errors.js';
+import { Refusal, RefusedError } from '../../base/errors.js';
 import { enqueueLength, type MessageParts } from '../../log/record.js';
 import type {
   Arguments,
@@ -58,6 +58,8 @@ export class ClusterBroker implements Broker {
   private readonly sourcesGate: SourcesGate;
   private readonly deferred: DeferredPublishes;
   private readonly routes = new RouteCache();
+  /** Sinks whose channels are gone: what they asked for and still waits for current wiring is not begun. */
+  private readonly goneSinks = new WeakSet<DeliverySink>();
 
   constructor(options: ClusterBrokerOptions) {
     this.options = options;
@@ -141,6 +143,7 @@ export class ClusterBroker implements Broker {
       queues.usable(vhost, request.queue, connection) ?? (await queues.usableSoon(vhost, request.queue, connection));
     // Now, and not when it must be said to a primary on another node, perhaps much later.
     checkArguments(request.arguments);
+    if (this.goneSinks.has(request.sink)) throw new RefusedError(Refusal.internalError, 'the channel is gone');
     return clients.client(queue.group).consume(queue.position, request);
   }
 
@@ -151,7 +154,13 @@ export class ClusterBroker implements Broker {
     try {
       const queue = queues.usable(vhost, request.queue, connection);
       if (queue !== undefined) ask(queue);
-      else queues.usableSoon(vhost, request.queue, connection).then(ask, (error: Error) => request.failed(error));
+      else
+        queues.usableSoon(vhost, request.queue, connection).then(
+          (found) => {
+            if (!this.goneSinks.has(request.sink)) ask(found);
+          },
+          (error: Error) => request.failed(error),
+        );
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
       request.failed(error);
@@ -159,6 +168,7 @@ export class ClusterBroker implements Broker {
   }
 
   forgetSink(sink: DeliverySink): void {
+    this.goneSinks.add(sink);
     this.options.clients.forgetSink(sink);
   }
 
