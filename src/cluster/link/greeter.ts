@@ -7,7 +7,7 @@ import { Handshake, nonceBytes, type Said } from './handshake.js';
 import { decodeHello, decodeText, encodeHello, encodeText, judgeHello, type LinkIdentity } from './hello.js';
 import type { Link } from './link.js';
 
-/** Accepted connections that have not said hello yet. */
+/** Accepted connections that have not said hello yet; one more and the oldest of them is closed. */
 const strangersMax = 128;
 
 export interface GreeterOptions {
@@ -54,7 +54,7 @@ export class Greeter {
   /** @param expected the node that was dialed; '' for an accepted connection. */
   begin(link: Link, expected: string): void {
     const { clock, helloTimeoutMs, secret, random } = this.options;
-    if (expected === '' && this.strangers.size >= strangersMax) return link.close('closed', 'too many connections');
+    if (expected === '') this.makeRoom();
     const timer = clock.after(helloTimeoutMs, () => link.close('timeout', `no hello within ${helloTimeoutMs} ms`));
     const handshake = new Handshake(secret, link.dialed, bytesOf(random.hex(2 * nonceBytes)));
     this.strangers.set(link, { timer, expected, handshake });
@@ -93,6 +93,18 @@ export class Greeter {
 
   close(): void {
     for (const link of [...this.strangers.keys()]) link.close('closed', 'this node stops');
+  }
+
+  /** Ends that never speak must not keep out nodes: those need milliseconds. */
+  private makeRoom(): void {
+    let accepted = 0;
+    let oldest: Link | undefined;
+    for (const [link, { expected }] of this.strangers) {
+      if (expected !== '') continue;
+      oldest ??= link;
+      accepted++;
+    }
+    if (accepted >= strangersMax) oldest?.close('closed', 'too many connections');
   }
 
   private prove(link: Link, handshake: Handshake, type: number, payload: Uint8Array): void {

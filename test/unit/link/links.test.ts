@@ -153,7 +153,7 @@ test('nodes of other clusters, other names or broken hellos get no link, and the
   ]);
 });
 
-test('a stranger that says something else, or nothing, is dropped; too many are not let in', async () => {
+test('a stranger that says something else, or nothing, is dropped; of too many the oldest are', async () => {
   const world = new World();
   world.node('n1');
   const context = world.loop.context('x');
@@ -164,8 +164,8 @@ test('a stranger that says something else, or nothing, is dropped; too many are 
     world.loop.after(0, context, () => {
       void transport.dial('n1:1', 100).then((stream) => {
         stream.onClose = () => closed++;
-        if (i === 0) stream.write(Buffer.from('GET / HTTP/1.1\r\n\r\n'));
-        if (i === 1) stream.write(Uint8Array.of(9, 0, 0, 0, 1, 1, 0, 0, 0x7b));
+        if (i === 190) stream.write(Buffer.from('GET / HTTP/1.1\r\n\r\n'));
+        if (i === 191) stream.write(Uint8Array.of(9, 0, 0, 0, 1, 1, 0, 0, 0x7b));
       });
     });
   }
@@ -173,6 +173,23 @@ test('a stranger that says something else, or nothing, is dropped; too many are 
   assert.equal(closed, 200 - 128 + 2);
   await world.run(3000);
   assert.equal(closed, 200);
+});
+
+test('strangers that say nothing, however many, do not keep nodes apart', async () => {
+  const world = new World();
+  const [n1, n2] = [world.node('n1'), world.node('n2')];
+  const context = world.loop.context('x');
+  const transport = world.network.transport('x', context);
+  await world.run(1);
+  const flood = (): void => {
+    for (const node of ['n1:1', 'n2:1']) void transport.dial(node, 100).then(() => {});
+    world.loop.after(0.1, context, flood);
+  };
+  world.loop.after(0, context, flood);
+  await world.run(100);
+  world.introduce();
+  await world.run(20);
+  assert.ok(n1.links.get('n2') && n2.links.get('n1'));
 });
 
 test('a handler that cannot read a payload ends that link only', async () => {
