@@ -58,6 +58,8 @@ export interface NodeOptions {
 /** What can go wrong with a node that runs, and ends it: the others take over. */
 export type FailureListener = (reason: string) => void;
 
+const later = (run: () => void): void => void setImmediate(run);
+
 export class Node {
   readonly name: string;
   readonly broker: BrokerNode;
@@ -82,7 +84,7 @@ export class Node {
     const { cluster, logger } = options;
     const ports = cluster === null ? undefined : clusterPorts(cluster, logger, clock);
     this.broker = new BrokerNode(
-      { clock, turn, random: processRandom, logger, disk, later: (run) => void setImmediate(run), cluster: ports },
+      { clock, turn, random: processRandom, logger, disk, later, cluster: ports },
       {
         ...options.broker,
         node: options.node,
@@ -140,7 +142,7 @@ export class Node {
     const openFiles = openFilesMax();
     if (options.http !== null) {
       const { ManagementServer } = await import('./management/server.js');
-      this.management = new ManagementServer({ broker, authenticator, logger, openFiles });
+      this.management = new ManagementServer({ broker, authenticator, logger, openFiles, later });
       this.http = await this.management.listen(options.http);
     }
     await checkFree(options.amqp);
@@ -148,6 +150,7 @@ export class Node {
     this.amqpServer = createAmqp091Server({
       broker: broker.broker,
       turn: this.turn,
+      later,
       clock: this.clock,
       logger,
       authenticator,

@@ -7,6 +7,7 @@ import type { Authenticator } from '../security/authenticator.js';
 import type { Connection } from './connection.js';
 import type { Counters } from './counters.js';
 import type { Product } from './handshake.js';
+import type { InputTurns } from '../base/input-turns.js';
 import type { Limits } from './limits.js';
 import type { PartialBodies } from './partial-bodies.js';
 
@@ -21,6 +22,7 @@ export interface ConnectionContext {
   limits: Limits;
   counters: Counters;
   partials: PartialBodies;
+  inputTurns: InputTurns;
   product: Product;
 }
 

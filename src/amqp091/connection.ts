@@ -98,7 +98,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.admission = context.admission;
     this.logger = context.logger.child({ connection: this.name });
     this.connectedAt = context.clock.wall();
-    this.input = new Input(socket, context.turn, context.counters, this, this);
+    this.input = new Input(socket, context.turn, context.inputTurns, context.counters, this, this);
     this.output = new Output(socket, context.turn, context.counters, context.limits, this);
     this.frames = new FrameWriter(this.output.writer);
     this.channels = new ChannelTable(this, context.limits.channelMax);
@@ -224,11 +224,11 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   }
 
   pauseParser(): void {
-    this.input.parser.pause();
+    this.input.holdParser();
   }
 
   resumeParser(): void {
-    this.input.resumeParser();
+    this.input.releaseParser();
   }
 
   tuned(tuning: Tuning): void {
@@ -416,6 +416,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   }
 
   private closeByClient(): void {
+    if (this.closeRequested) return;
     this.closeRequested = true;
     if (this.channels.idle) {
       this.finishClose();

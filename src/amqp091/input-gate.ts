@@ -10,6 +10,8 @@ export const Pause = {
   confirms: 8,
   /** The same as `backlog`, for all channels together. */
   backlogs: 16,
+  /** This turn has no room for more input. */
+  turn: 32,
 } as const;
 export type Pause = (typeof Pause)[keyof typeof Pause];
 

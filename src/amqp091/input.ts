@@ -2,7 +2,8 @@ import type { Socket } from 'node:net';
 import { type Flushable, Phase, type Turn } from '../base/turn.js';
 import { type FrameHandler, FrameParser } from './codec/index.js';
 import type { Counters } from './counters.js';
-import { InputGate, type Pause } from './input-gate.js';
+import { InputGate, Pause } from './input-gate.js';
+import type { InputInLine, InputTurns } from '../base/input-turns.js';
 
 /** What the input tells its connection. */
 export interface InputOwner {
@@ -21,10 +22,11 @@ export interface OpenContent {
 }
 
 /**
- * All input of a connection: from the socket through the parser to the frame handler, at once. While its gate is shut (see
- * Pause) neither socket nor parser go on; what was read and not parsed stays in the parser.
+ * All input of a connection: from the socket through the parser to the frame handler, at once if the turn has room for it (see
+ * InputTurns). While its gate is shut (see Pause) neither socket nor parser go on; what was read and not parsed stays in
+ * the parser.
  */
-export class Input implements Flushable {
+export class Input implements Flushable, InputInLine {
   /** The bytes being parsed, which stay as they are until all of them are parsed. */
   chunk: Uint8Array | null = null;
   /** The content whose parts lie in the chunk; detached before the chunk is given up. */
@@ -35,17 +37,36 @@ export class Input implements Flushable {
   private readonly gate: InputGate = new InputGate();
   private readonly socket: Socket;
   private readonly turn: Turn;
+  private readonly turns: InputTurns;
   private readonly counters: Counters;
   private readonly owner: InputOwner;
   private resuming = false;
+  /** Read, and waiting in line. */
+  private late: Buffer | null = null;
+  /** The connection's opening waits for somebody: what comes stays in the parser. */
+  private opening = false;
+  /** The connection ends: what comes is hardly looked at. */
+  private forGood = false;
 
-  constructor(socket: Socket, turn: Turn, counters: Counters, handler: FrameHandler, owner: InputOwner) {
+  constructor(
+    socket: Socket,
+    turn: Turn,
+    turns: InputTurns,
+    counters: Counters,
+    handler: FrameHandler,
+    owner: InputOwner,
+  ) {
     this.socket = socket;
     this.turn = turn;
+    this.turns = turns;
     this.counters = counters;
     this.owner = owner;
     this.parser = new FrameParser(handler, true);
     socket.on('data', (buffer: Buffer) => this.read(buffer));
+    // The socket closes now, whether anything waits or not.
+    socket.on('end', () => {
+      if (this.isPausedBy(Pause.turn)) this.goOn();
+    });
   }
 
   get paused(): boolean {
@@ -79,20 +100,67 @@ export class Input implements Flushable {
 
   flush(): void {
     this.resuming = false;
-    if (this.parser.stopped) return;
-    this.owner.drainChannels();
-    if (!this.gate.open) return;
-    this.resumeParser();
+    if (this.parser.stopped || this.isPausedBy(Pause.turn)) return;
+    const { heldBytes } = this.parser;
+    if (heldBytes > 0 && !this.forGood && !this.turns.hasRoomFor(heldBytes)) {
+      this.lineUp();
+      return;
+    }
+    if (heldBytes > 0) this.turns.used(heldBytes);
+    this.resumeHeld();
     if (this.gate.open) this.socket.resume();
+  }
+
+  /** What waited in line is handled now, as far as nothing else has paused it. */
+  goOn(): number {
+    if (this.parser.stopped || this.forGood) return 0;
+    const late = this.takeLate();
+    const bytes = this.parser.heldBytes + (late?.length ?? 0);
+    this.gate.unpause(Pause.turn);
+    this.resumeHeld();
+    if (late !== null) this.parse(late);
+    if (this.gate.open) this.socket.resume();
+    return bytes;
   }
 
   /** Goes on whatever has paused it: the connection ends, and only the end of the stream is of interest. */
   unpauseForGood(): void {
+    this.forGood = true;
     this.resumeParser();
+    const late = this.takeLate();
+    if (late !== null) this.parse(late);
     this.socket.resume();
   }
 
-  resumeParser(): void {
+  /** No frame is handled until `releaseParser`, while the socket is read on, so that its end is noticed. */
+  holdParser(): void {
+    this.opening = true;
+    this.parser.pause();
+  }
+
+  releaseParser(): void {
+    this.opening = false;
+    if (this.gate.open) this.resumeParser();
+  }
+
+  private lineUp(): void {
+    this.pause(Pause.turn);
+    this.turns.lineUp(this);
+  }
+
+  /** Frames that have queued on channels, then those that wait in the parser. */
+  private resumeHeld(): void {
+    this.owner.drainChannels();
+    if (this.gate.open && !this.opening) this.resumeParser();
+  }
+
+  private takeLate(): Buffer | null {
+    const { late } = this;
+    this.late = null;
+    return late;
+  }
+
+  private resumeParser(): void {
     try {
       this.parser.resume();
     } catch (error) {
@@ -103,6 +171,17 @@ export class Input implements Flushable {
   private read(buffer: Buffer): void {
     this.bytes += buffer.length;
     this.counters.bytesIn += buffer.length;
+    if (this.forGood || this.turns.hasRoomFor(buffer.length)) {
+      this.parse(buffer);
+      this.turns.used(buffer.length);
+    } else {
+      // The socket is paused now: nothing more is read until this is handled.
+      this.late = buffer;
+      this.lineUp();
+    }
+  }
+
+  private parse(buffer: Buffer): void {
     // A plain array: views of a Buffer are dearer, and every message needs some.
     const chunk = new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
     this.chunk = chunk;

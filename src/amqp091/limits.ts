@@ -27,6 +27,8 @@ export interface Limits {
   backlogBytesMax: number;
   /** The same for all channels of a connection. */
   allBacklogBytesMax: number;
+  /** Input of all connections that is handled in one turn of the event loop; more waits for the next ones. */
+  turnInputBytesMax: number;
   /** Publishes of a channel that wait for their confirm; above it the socket is not read. */
   unconfirmedMax: number;
   /** Deliveries of a channel that its client holds; no further ones above it. */
@@ -60,6 +62,7 @@ export const defaultLimits: Limits = {
   allPartialBytesMax: 512 * 1024 * 1024,
   backlogBytesMax: 256 * 1024,
   allBacklogBytesMax: 2 * 1024 * 1024,
+  turnInputBytesMax: 512 * 1024,
   unconfirmedMax: 262_144,
   unackedMax: 1_048_576,
   creditWindow: 1_000,

@@ -7,7 +7,7 @@
  *
  * Usage, in the composition root:
  *
- *   const amqp = createAmqp091Server({ broker, turn, clock, logger, authenticator, admission, limits, product, boot });
+ *   const amqp = createAmqp091Server({ broker, turn, later, clock, logger, authenticator, admission, limits, product, boot });
  *   const address = await amqp.listen('127.0.0.1', 5672);   // port 0: any free one; `address.port` tells
  *   ...
  *   await amqp.stop('shutdown');                            // clients get connection.close 320; `destroy()` does without
@@ -20,6 +20,7 @@ import { Connection } from './connection.js';
 import type { ConnectionContext, ConnectionOwner } from './connection-context.js';
 import type { ConnectionInfo } from './connection-info.js';
 import { Counters } from './counters.js';
+import { InputTurns } from '../base/input-turns.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { PartialBodies } from './partial-bodies.js';
 
@@ -29,7 +30,9 @@ const keepAliveMs = 60_000;
 /** Connections that are told in one turn: each may end all its channels. */
 const toldPerTurn = 100;
 
-export interface Amqp091Options extends Omit<ConnectionContext, 'limits' | 'counters' | 'partials'> {
+export interface Amqp091Options extends Omit<ConnectionContext, 'limits' | 'counters' | 'partials' | 'inputTurns'> {
+  /** Runs a function in a later turn of the event loop. */
+  later: (run: () => void) => void;
   /** What is not named has its default. */
   limits?: Partial<Limits>;
   /** This life of the node: makes connection ids unique in the cluster. */
@@ -59,7 +62,8 @@ export class Amqp091Server implements ConnectionOwner {
 
   constructor(options: Amqp091Options) {
     const limits = { ...defaultLimits, ...options.limits };
-    this.context = { ...options, limits, counters: this.counters, partials: new PartialBodies(limits) };
+    const inputTurns = new InputTurns(limits.turnInputBytesMax, options.later);
+    this.context = { ...options, limits, counters: this.counters, partials: new PartialBodies(limits), inputTurns };
     this.boot = options.boot;
     this.server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs }, (socket) =>
       this.accept(socket),

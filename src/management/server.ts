@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import { RefusedError } from '../base/errors.js';
+import { InputTurns } from '../base/input-turns.js';
 import type { Logger } from '../base/logger.js';
 import type { BrokerNode } from '../broker-node.js';
 import type { Endpoint } from '../config/endpoint.js';
@@ -16,6 +17,7 @@ import { clusterRoutes } from './api/cluster.js';
 import { healthRoutes } from './api/health.js';
 import { queueRoutes } from './api/queues.js';
 import { isAuthorized } from './basic-auth.js';
+import { PacedSocket } from './paced-socket.js';
 import { HttpError, type Resource } from './resource.js';
 
 export interface ManagementOptions {
@@ -24,6 +26,8 @@ export interface ManagementOptions {
   logger: Logger;
   /** Files that the process may have open. */
   openFiles: number;
+  /** Runs a function in a later turn of the event loop. */
+  later: (run: () => void) => void;
 }
 
 const resources: readonly Resource[] = [...clusterRoutes, ...queueRoutes, ...healthRoutes];
@@ -35,6 +39,8 @@ const parameterLengthMax = 3 * 255;
 /** Sockets at most, and the share that they may have of the files that the process may open: others need some too. */
 const connectionsMax = 256;
 const openFilesShare = 1 / 8;
+/** What of all sockets is parsed in one turn: hundreds of the smallest requests, which take milliseconds. */
+const turnInputBytesMax = 16 * 1024;
 
 export class ManagementServer {
   private readonly options: ManagementOptions;
@@ -56,9 +62,20 @@ export class ManagementServer {
       void this.serve(request, response);
     });
     this.server.maxConnections = Math.min(connectionsMax, Math.ceil(options.openFiles * openFilesShare));
-    this.server.on('connection', (socket) => {
-      this.sockets.add(socket);
-      socket.once('close', () => this.sockets.delete(socket));
+    this.pace();
+  }
+
+  /** Puts itself between the sockets and node:http, which takes any stream for one. */
+  private pace(): void {
+    const { server, sockets } = this;
+    const turns = new InputTurns(turnInputBytesMax, this.options.later);
+    const takers = server.listeners('connection');
+    server.removeAllListeners('connection');
+    server.on('connection', (socket: Socket) => {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+      const paced = new PacedSocket(socket, turns);
+      for (const take of takers) take.call(server, paced);
     });
   }
 

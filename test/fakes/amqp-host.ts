@@ -41,6 +41,7 @@ export class AmqpHost implements AsyncDisposable {
     const server = createAmqp091Server({
       broker,
       turn,
+      later: setImmediate,
       clock,
       logger: silentLogger,
       authenticator: new StaticAuthenticator(),

@@ -82,3 +82,11 @@ describe('a broker under attack', () => {
     await slowOnesEnd();
   });
 });
+
+it('a broker goes on while many publish without end, what leads nowhere or into a queue', async () => {
+  await using target = await Target.start({ options: ['--memory', '64MiB'] });
+  const { port } = target;
+  await readers.fill(port, 'flooded', 1, 10);
+  for (const queue of ['nowhere', 'flooded'])
+    await target.survives(() => floods.publishers(port, 200, queue, 4000), { growthBytesMax: 200 * mebibyte });
+});

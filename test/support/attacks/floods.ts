@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import {
   BasicConsume,
+  BasicProperties,
   BasicPublish,
   ChannelOpen,
   ConnectionClose,
+  FrameWriter,
   MethodId,
   QueueDeclare,
   QueueDelete,
@@ -70,6 +72,30 @@ export async function queues(port: number, count: number, args: Arguments = {}):
     assert.ok(method?.id === MethodId.queueDeclareOk || method?.id === MethodId.queueDeleteOk);
   }
   client.end();
+}
+
+/** `connections` that publish small messages without confirms, as fast as the broker reads, for `ms`. */
+export async function publishers(port: number, connections: number, queue: string, ms: number): Promise<void> {
+  const frames = new FrameWriter();
+  const publish = new BasicPublish('', queue, false, false);
+  for (let i = 0; i < 5000; i++) frames.methodWithContent(1, publish, new BasicProperties(), Buffer.from('0123456789'));
+  const bytes = Buffer.from(frames.output.take());
+  const clients = await Promise.all(Array.from({ length: connections }, () => RawClient.open(port)));
+  const until = performance.now() + ms;
+  await Promise.all(
+    clients.map(async (client) => {
+      await client.openChannel(1);
+      while (performance.now() < until && !client.socket.destroyed)
+        if (!client.socket.write(bytes))
+          await new Promise<void>((resolve) => {
+            client.socket.once('drain', resolve);
+            client.socket.once('close', () => resolve());
+            setTimeout(resolve, until - performance.now());
+          });
+      assert.ok(!client.socket.destroyed, 'a publisher was thrown out');
+      client.end();
+    }),
+  );
 }
 
 function contentHeader(channel: number, bodyBytes: number): Buffer {
