@@ -99,8 +99,7 @@ export class Node {
    * folder in use (FolderLockedError) or not ours (StoreRefusedError), a cluster that refuses it (MembershipError).
    */
   static async start(options: NodeOptions, failed: FailureListener = () => {}): Promise<Node> {
-    const disk = typeof options.data === 'string' ? await NodeDisk.open(options.data) : options.data;
-    const node = new Node(options, disk);
+    const node = new Node(options, await openDisk(options));
     try {
       await node.run();
       node.watchJournal(failed);
@@ -196,6 +195,17 @@ function clusterPorts(
   const strangers = new StrangerLog(logger, clock);
   const turnedAway = (remote: string, reason: string): void => strangers.turnedAway(remote, reason);
   return { coordinator, secret, transport: new TcpTransport({ tls, turnedAway }) };
+}
+
+/** Whatever keeps the process alive is closed if the folder cannot be had. */
+async function openDisk({ data, cluster }: NodeOptions): Promise<Disk> {
+  if (typeof data !== 'string') return data;
+  try {
+    return await NodeDisk.open(data);
+  } catch (error) {
+    await cluster?.coordinator.close();
+    throw error;
+  }
 }
 
 /** Clients must not take the files that the journal needs. */

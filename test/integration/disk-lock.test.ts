@@ -9,6 +9,7 @@ describe('a data folder', () => {
   it('is refused to a second process while the first one runs or is frozen, and free when it was killed', async () => {
     await using first = await LoneBroker.start();
     await assert.rejects(LoneBroker.start({ data: first.data }), refused);
+    await assert.rejects(LoneBroker.start({ data: first.data, isNode: true }), refused);
     first.signal('SIGSTOP');
     await assert.rejects(LoneBroker.start({ data: first.data }), refused);
     first.signal('SIGCONT');

@@ -124,7 +124,7 @@ export class LocalFolder {
           ignoreMissing,
         );
         if (text === undefined) continue; // its generation was removed since: newer ones are there
-        newest = decode(text, version, versions.generation);
+        newest = decode(text, version, versions.generation, this.mapPath);
       }
     } catch (error) {
       throw unavailable(error);
@@ -189,7 +189,7 @@ export class LocalFolder {
 
   private async readOrigin(): Promise<Origin | undefined> {
     const text = await readFile(join(this.path, 'origin'), 'utf8').catch(ignoreMissing);
-    return text === undefined ? undefined : (JSON.parse(text) as Origin);
+    return text === undefined ? undefined : parse<Origin>(text, join(this.path, 'origin'));
   }
 
   private async needOrigin(): Promise<Origin> {
@@ -298,8 +298,9 @@ function encode({ version, generation, entries }: Snapshot): string {
   return JSON.stringify({ version, generation, entries: [...entries.values()] });
 }
 
-function decode(text: string, version: number, place: string): Snapshot {
-  const map = JSON.parse(text) as { version: number; generation: string; entries: Entry[] };
+function decode(text: string, version: number, place: string, mapPath: string): Snapshot {
+  const path = join(mapPath, place, String(version));
+  const map = parse<{ version: number; generation: string; entries: Entry[] }>(text, path);
   if (map.version !== version) throw new Error(`map file ${version} says it is version ${map.version}`);
   return {
     version,
@@ -307,6 +308,15 @@ function decode(text: string, version: number, place: string): Snapshot {
     generation: map.generation,
     entries: new Map(map.entries.map((entry) => [entry.key, entry])),
   };
+}
+
+/** What is there was whole when it got its name: it can only have been damaged since. */
+function parse<T>(text: string, path: string): T {
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    throw new CoordinatorUnavailableError(`${path} is damaged: put back what was there, with all brokers stopped`);
+  }
 }
 
 function codeOf(error: unknown): string | undefined {

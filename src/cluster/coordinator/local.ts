@@ -216,7 +216,7 @@ export class LocalCoordinator implements Coordinator {
         this.trouble = '';
       } catch (error) {
         if (this.trouble !== String(error))
-          this.options.logger.warn('the coordinator folder cannot be read', { error });
+          this.options.logger.warn('the coordinator folder cannot be read', { error: String(error) });
         this.trouble = String(error);
       }
     } while (this.lookAgain && !this.closed);

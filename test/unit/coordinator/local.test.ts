@@ -170,3 +170,22 @@ test('swaps that wait at the same time are made in one version', () =>
     assert.ok(versions.size <= 2, `${versions.size} versions`);
     await coordinator.close();
   }));
+
+test('a damaged file is named, and waited for', () =>
+  inFolder(async (path) => {
+    const coordinator = await openShort(path);
+    await churn(coordinator, 3);
+    const [generation] = await generations(path);
+    const next = join(path, 'map', generation!, '4');
+    await writeFile(next, '');
+    await assert.rejects(coordinator.read(''), (error: Error) => {
+      assert.ok(error instanceof CoordinatorUnavailableError);
+      assert.match(error.message, /map\/.*\/4 is damaged/);
+      return true;
+    });
+    await rm(next);
+    await churn(coordinator, 1);
+    await coordinator.close();
+    await writeFile(join(path, 'origin'), '');
+    await assert.rejects(openShort(path), /origin is damaged/);
+  }));
