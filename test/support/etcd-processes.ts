@@ -5,6 +5,7 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endWithTest } from './children.js';
 import { sleep } from './cluster-processes.js';
 import { freePorts } from './free-ports.js';
 
@@ -16,12 +17,6 @@ const timing = ['--heartbeat-interval', '50', '--election-timeout', '500'];
 
 /** Where tools/test/etcd.mjs puts it. */
 const binary: string = process.env['UNDERSTUDY_ETCD'] ?? 'node_modules/.cache/understudy/etcd/usr/bin/etcd';
-
-/** None outlives the test. */
-const running: Set<ChildProcess> = new Set();
-process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
 
 export interface EtcdTls {
   ca: string;
@@ -165,9 +160,8 @@ export class EtcdProcesses implements AsyncDisposable {
     );
     closeSync(log);
     this.children[member] = child;
-    running.add(child);
+    endWithTest(child);
     child.once('close', () => {
-      running.delete(child);
       if (this.children[member] === child) this.children[member] = undefined;
     });
   }

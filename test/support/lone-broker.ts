@@ -4,17 +4,12 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { endWithTest } from './children.js';
 import { freePorts } from './free-ports.js';
 
 const main: string = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const startMsMax = 60_000;
 const firstPort = 28_000;
-
-/** None outlives the test. */
-const running: Set<ChildProcess> = new Set();
-process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
 
 export interface LoneBrokerOptions {
   /** More of `serve`'s options. */
@@ -72,10 +67,9 @@ export class LoneBroker implements AsyncDisposable {
     const child = spawn(limited[0]!, limited.slice(1), { stdio: ['ignore', 'pipe', log] });
     closeSync(log);
     this.child = child;
-    running.add(child);
+    endWithTest(child);
     this.ended = new Promise((resolve) => {
       child.once('close', () => {
-        running.delete(child);
         if (this.child === child) this.child = undefined;
         resolve();
       });

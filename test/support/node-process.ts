@@ -3,15 +3,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { endWithTest } from './children.js';
 
 const main: string = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const startMsMax = 60_000;
-
-/** All processes started here and not ended yet: none outlives the test. */
-const running: Set<ChildProcess> = new Set();
-process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
 
 export interface NodePorts {
   amqp: number;
@@ -68,10 +63,9 @@ export class NodeProcess {
     });
     closeSync(log);
     this.child = child;
-    running.add(child);
+    endWithTest(child);
     this.ended = new Promise((resolve) => {
       child.once('close', () => {
-        running.delete(child);
         if (this.child === child) this.child = undefined;
         resolve();
       });

@@ -27,12 +27,12 @@ const parts = {
   lint: () => run(bin('oxlint'), ['--type-aware', '--quiet']),
   tidy: () => runTests('tidy', ['tools/test/one-process.mjs'], ['build/test/tidy']),
   unit: () => runTests('unit', ['tools/test/one-process.mjs'], ['build/test/unit']),
-  sim: () => runTests('sim', processEach(availableParallelism()), testFiles('build/test/sim')),
+  sim: () => runTests('sim', processEach(availableParallelism(), 540), testFiles('build/test/sim')),
   integration: () =>
     withServices(() =>
-      runTests('integration', processEach(availableParallelism()), testFiles('build/test/integration')),
+      runTests('integration', processEach(availableParallelism(), 240), testFiles('build/test/integration')),
     ),
-  long: () => withServices(() => runTests('long', processEach(1), testFiles('build/test/long'))),
+  long: () => withServices(() => runTests('long', processEach(1, 6 * 3600), testFiles('build/test/long'))),
 };
 const usual = Object.keys(parts).filter((part) => part !== 'long');
 
@@ -66,8 +66,9 @@ async function withServices(runThem) {
   return await runThem();
 }
 
-function processEach(concurrency) {
-  return ['--test', `--test-concurrency=${concurrency}`];
+/** A file that hangs, or leaves something open, is ended and named; what its tests said until then is in the report. */
+function processEach(concurrency, secondsMax) {
+  return ['--test', `--test-concurrency=${concurrency}`, `--test-timeout=${secondsMax * 1000}`];
 }
 
 function testFiles(folder) {
