@@ -4,14 +4,23 @@ export interface ResourceRequest {
   broker: BrokerNode;
   /** Parts of the path by name, decoded. */
   parameters: Record<string, string>;
+  /** What a change was sent with: a JSON object, empty if there was none. */
+  body: Record<string, unknown>;
+  /** Who asks, for the log: user and address. */
+  asker: string;
 }
 
-/** Something that can be read under a path. */
+/** Returns what is sent as JSON, or a promise of it. Throws, or rejects with, HttpError or RefusedError. */
+export type Handler = (request: ResourceRequest) => unknown;
+
+/** Something that can be read or changed under a path. */
 export interface Resource {
   /** With `:name` for parameters. */
   path: string;
-  /** What is sent as JSON. Throws HttpError or RefusedError. */
-  get(request: ResourceRequest): unknown;
+  get?: Handler;
+  post?: Handler;
+  put?: Handler;
+  delete?: Handler;
 }
 
 /** An answer other than 200. */

@@ -2,7 +2,8 @@
  * The HTTP side of a node: a JSON API on node:http, one file per resource in api/. It serves from before the broker is ready,
  * so that one can see it join.
  *
- * Every answer is JSON. Errors: `{"error": ..., "reason": ...}` with 401, 404, 405, 503 or 500, as RabbitMQ writes them.
+ * Every answer is JSON, and so is what a change is sent with. Errors: `{"error": ..., "reason": ...}` with 400, 401, 404, 405, 409,
+ * 413, 415, 503 or 500, as RabbitMQ writes them.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -16,9 +17,10 @@ import type { Authenticator } from '../security/authenticator.js';
 import { clusterRoutes } from './api/cluster.js';
 import { healthRoutes } from './api/health.js';
 import { queueRoutes } from './api/queues.js';
-import { isAuthorized } from './basic-auth.js';
+import { authorizedUser } from './basic-auth.js';
+import { readBody } from './json-body.js';
 import { PacedSocket } from './paced-socket.js';
-import { HttpError, type Resource } from './resource.js';
+import { type Handler, HttpError, type Resource } from './resource.js';
 
 export interface ManagementOptions {
   broker: BrokerNode;
@@ -31,6 +33,8 @@ export interface ManagementOptions {
 }
 
 const resources: readonly Resource[] = [...clusterRoutes, ...queueRoutes, ...healthRoutes];
+
+const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const satisfies HTTPMethod[];
 
 /** Requests that are under way; more are refused. */
 const requestsMax = 1000;
@@ -57,7 +61,8 @@ export class ManagementServer {
 
   constructor(options: ManagementOptions) {
     this.options = options;
-    for (const resource of resources) this.router.on('GET', resource.path, () => {}, resource);
+    for (const resource of resources)
+      for (const [method, handler] of methodsOf(resource)) this.router.on(method, resource.path, () => {}, handler);
     this.server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
       void this.serve(request, response);
     });
@@ -107,13 +112,14 @@ export class ManagementServer {
       return;
     }
     this.busy.add(socket);
-    request.resume();
     this.requests++;
     try {
       answer(response, 200, await this.result(request));
     } catch (error) {
       this.refuse(response, error);
     } finally {
+      // What was not read of a request that was refused.
+      request.resume();
       this.busy.delete(socket);
       this.requests--;
     }
@@ -122,18 +128,24 @@ export class ManagementServer {
   private async result(request: IncomingMessage): Promise<unknown> {
     if (this.requests > requestsMax) throw new HttpError(503, 'busy', `${requestsMax} requests are under way`);
     const { broker, authenticator } = this.options;
-    if (!(await isAuthorized(request, authenticator))) {
+    const user = await authorizedUser(request, authenticator);
+    if (user === undefined) {
       throw new HttpError(401, 'not_authorised', 'Login failed', { 'www-authenticate': 'Basic realm="Understudy"' });
     }
+    const { handler, parameters } = this.find(request);
+    const body = await readBody(request);
+    return handler({ broker, parameters, body, asker: `${user} at ${request.socket.remoteAddress ?? '?'}` });
+  }
+
+  private find(request: IncomingMessage): { handler: Handler; parameters: Record<string, string> } {
     const method = (request.method === 'HEAD' ? 'GET' : request.method) as HTTPMethod;
     const path = (request.url ?? '/').split('?', 1)[0]!;
     const found = this.router.find(method, path);
-    if (found === null) {
-      if (this.router.find('GET', path) === null) throw new HttpError(404, 'not_found', `there is no ${path}`);
-      throw new HttpError(405, 'method_not_allowed', `${path} can be read only`, { allow: 'GET, HEAD' });
-    }
-    const resource = found.store as Resource;
-    return resource.get({ broker, parameters: found.params as Record<string, string> });
+    if (found !== null) return { handler: found.store as Handler, parameters: found.params as Record<string, string> };
+    const allowed = methods.filter((other) => this.router.find(other, path) !== null);
+    if (allowed.length === 0) throw new HttpError(404, 'not_found', `there is no ${path}`);
+    const allow = allowed.map((other) => (other === 'GET' ? 'GET, HEAD' : other)).join(', ');
+    throw new HttpError(405, 'method_not_allowed', `${path} takes ${allow}`, { allow });
   }
 
   private refuse(response: ServerResponse, error: unknown): void {
@@ -149,6 +161,11 @@ export class ManagementServer {
       answer(response, 500, { error: 'internal_error', reason: String(error) });
     }
   }
+}
+
+function methodsOf({ get, post, put, delete: remove }: Resource): [HTTPMethod, Handler][] {
+  const all = [get, post, put, remove];
+  return methods.flatMap((method, i) => (all[i] === undefined ? [] : [[method, all[i]]]));
 }
 
 function answer(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {

@@ -1,0 +1,44 @@
+import type { IncomingMessage } from 'node:http';
+import { HttpError } from './resource.js';
+
+/** What a change is sent with, at most. */
+const bodyBytesMax = 64 * 1024;
+
+/**
+ * The JSON object that a POST or PUT is sent with; {} if there is none. Rejects with HttpError. The content type is asked for so that
+ * no page in an operator's browser can send a change here without the browser asking first.
+ */
+export async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {
+  if (request.method !== 'POST' && request.method !== 'PUT') return {};
+  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type !== 'application/json')
+    throw new HttpError(415, 'unsupported_media_type', 'a change is sent with content-type: application/json');
+  const text = await readText(request);
+  if (text === '') return {};
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch (error) {
+    throw new HttpError(400, 'bad_request', `what was sent is no JSON: ${(error as Error).message}`);
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new HttpError(400, 'bad_request', 'what was sent is no JSON object');
+  return body as Record<string, unknown>;
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  // Not `for await`: to stop early would end the socket before it has its answer.
+  await new Promise<void>((resolve, reject) => {
+    request.on('data', (part: Buffer) => {
+      length += part.length;
+      if (length <= bodyBytesMax) parts.push(part);
+      else reject(new HttpError(413, 'too_large', `what was sent has more than ${bodyBytesMax} bytes`));
+    });
+    request.once('end', resolve);
+    request.once('close', () => reject(new HttpError(400, 'bad_request', 'the request was cut off')));
+    request.once('error', reject);
+  });
+  return Buffer.concat(parts).toString('utf8');
+}
