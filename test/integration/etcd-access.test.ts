@@ -17,7 +17,7 @@ import { eventually } from '../unit/coordinator/contract.js';
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const portOf = (endpoint: string): number => Number(endpoint.split(':')[1]);
 
-describe('the way to etcd', { concurrency: 4 }, () => {
+describe('the way to etcd', { concurrency: 4, timeout: 60_000 }, () => {
   it('was cut: what happened is seen afterwards, even if etcd has forgotten how it came about', async (t) => {
     await using etcd = await EtcdProcesses.start(1);
     await using proxy = await CutProxy.start(portOf(etcd.endpoints[0]!));

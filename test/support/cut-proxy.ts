@@ -1,6 +1,7 @@
 /** A wire between a client and a server of this machine that can be cut, or go silent. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { within } from './within.js';
 
 export class CutProxy implements AsyncDisposable {
   private readonly server: Server;
@@ -40,8 +41,9 @@ export class CutProxy implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.cut();
+    const closed = once(this.server, 'close');
     this.server.close();
-    await once(this.server, 'close');
+    await within(5000, () => `a proxy of ${this.sockets.size} connections closes`, closed);
   }
 
   private join(client: Socket, targetPort: number): void {

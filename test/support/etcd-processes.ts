@@ -1,22 +1,31 @@
 /** An etcd of real members on this machine, to be killed, frozen and started again; its files are in a temporary folder. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { endWithTest } from './children.js';
+import { endWithTest, untilKilled } from './children.js';
 import { sleep } from './cluster-processes.js';
 import { freePorts } from './free-ports.js';
+import { within } from './within.js';
 
 const firstPort = 24_000;
 const startMsMax = 20_000;
 const pollMs = 20;
+/** Of a member's log, in what a failed start says. */
+const logBytesMax = 2000;
 /** Short, so that tests are: an election takes a second at most. */
 const timing = ['--heartbeat-interval', '50', '--election-timeout', '500'];
 
 /** Where tools/test/etcd.mjs puts it. */
 const binary: string = process.env['UNDERSTUDY_ETCD'] ?? 'node_modules/.cache/understudy/etcd/usr/bin/etcd';
+
+interface Member {
+  child: ChildProcess;
+  /** Resolves when it is gone, or was never there. */
+  ended: Promise<void>;
+}
 
 export interface EtcdTls {
   ca: string;
@@ -28,7 +37,9 @@ export class EtcdProcesses implements AsyncDisposable {
   readonly folder: string;
   private readonly ports: readonly number[];
   private readonly tls: EtcdTls | undefined;
-  private readonly children: (ChildProcess | undefined)[] = [];
+  private readonly members: (Member | undefined)[] = [];
+  /** How a member came to its end; of those that have ended. */
+  private readonly ends: (string | undefined)[] = [];
 
   private constructor(folder: string, ports: readonly number[], tls: EtcdTls | undefined) {
     this.folder = folder;
@@ -38,7 +49,7 @@ export class EtcdProcesses implements AsyncDisposable {
 
   /** Resolves when all members serve. @param tls names of PEM files; members then ask clients for a certificate of that CA */
   static async start(members = 3, tls?: EtcdTls): Promise<EtcdProcesses> {
-    if (!existsSync(binary)) throw new Error(`there is no ${binary}: node tools/test/etcd.mjs`);
+    if (!existsSync(binary)) throw new Error(`there is no ${binary}: run node tools/test/etcd.mjs`);
     const folder = await mkdtemp(join(tmpdir(), 'understudy-etcd-'));
     const etcd = new EtcdProcesses(folder, await freePorts(firstPort, 2 * members), tls);
     try {
@@ -66,7 +77,7 @@ export class EtcdProcesses implements AsyncDisposable {
 
   /** Starts those that do not run; resolves when all serve. */
   async startAll(): Promise<void> {
-    for (const member of this.indexes) if (this.children[member] === undefined) this.spawn(member);
+    for (const member of this.indexes) if (this.members[member] === undefined) this.spawn(member);
     await Promise.all(this.indexes.map((member) => this.untilServing(member)));
   }
 
@@ -78,11 +89,10 @@ export class EtcdProcesses implements AsyncDisposable {
 
   /** kill -9, frozen or not; resolves when it is gone. */
   async kill(member: number): Promise<void> {
-    const child = this.children[member];
-    if (child === undefined) return;
-    const closed = once(child, 'close');
-    child.kill('SIGKILL');
-    await closed;
+    const running = this.members[member];
+    if (running === undefined) return;
+    running.child.kill('SIGKILL');
+    await untilKilled(running.child, `member ${member} of etcd`, running.ended);
   }
 
   async killAll(): Promise<void> {
@@ -91,12 +101,12 @@ export class EtcdProcesses implements AsyncDisposable {
 
   /** SIGSTOP. */
   freeze(member: number): void {
-    this.children[member]?.kill('SIGSTOP');
+    this.members[member]?.child.kill('SIGSTOP');
   }
 
   /** SIGCONT. */
   thaw(member: number): void {
-    this.children[member]?.kill('SIGCONT');
+    this.members[member]?.child.kill('SIGCONT');
   }
 
   /** Waits until the running members agree on a leader. */
@@ -107,7 +117,7 @@ export class EtcdProcesses implements AsyncDisposable {
         if (status !== undefined && status.leader === status.header.member_id) return member;
       }
     }
-    throw new Error(`no leader, see ${this.folder}`);
+    throw new Error(`etcd has no leader after ${startMsMax} ms, see ${this.folder}`);
   }
 
   /** A request of etcd's API in JSON (v3/...), of one member. Rejects if it is refused, or there is no answer in a second. */
@@ -159,19 +169,27 @@ export class EtcdProcesses implements AsyncDisposable {
       { stdio: ['ignore', log, log], detached: true },
     );
     closeSync(log);
-    this.children[member] = child;
+    this.ends[member] = undefined;
     endWithTest(child);
-    child.once('close', () => {
-      if (this.children[member] === child) this.children[member] = undefined;
+    const ended = new Promise<void>((resolve) => {
+      const end = (how: string): void => {
+        if (this.members[member]?.child === child) this.members[member] = undefined;
+        this.ends[member] ??= how;
+        resolve();
+      };
+      // Of a process that could not be started there is no other news.
+      child.once('error', (error) => end(error.message));
+      child.once('exit', (code, signal) => end(signal ?? `exit code ${code}`));
     });
+    this.members[member] = { child, ended };
   }
 
   /** A member serves when it can be asked; with TLS, when it takes a connection. */
   private async untilServing(member: number): Promise<void> {
     const deadline = performance.now() + startMsMax;
     for (;;) {
-      const child = this.children[member];
-      if (child === undefined) throw new Error(`member ${member} of etcd has ended, see ${this.folder}`);
+      if (this.members[member] === undefined)
+        throw new Error(`member ${member} of etcd has ended (${this.ends[member]}): ${this.logOf(member)}`);
       try {
         if (this.tls !== undefined) return await connects(this.ports[member]!);
         const { leader } = await this.request(member, 'maintenance/status', {});
@@ -179,10 +197,18 @@ export class EtcdProcesses implements AsyncDisposable {
         return;
       } catch (error) {
         if (performance.now() > deadline)
-          throw new Error(`member ${member} of etcd: ${String(error)}, see ${this.folder}`);
+          throw new Error(
+            `member ${member} of etcd does not serve after ${startMsMax} ms: ${reasonOf(error)}; its log: ${this.logOf(member)}`,
+          );
         await sleep(pollMs);
       }
     }
+  }
+
+  /** The end of it. */
+  private logOf(member: number): string {
+    const path = join(this.folder, `e${member}.log`);
+    return existsSync(path) ? readFileSync(path, 'utf8').slice(-logBytesMax).trim() || 'empty' : 'none';
   }
 }
 
@@ -192,7 +218,13 @@ export interface EtcdAnswer {
 }
 
 async function connects(port: number): Promise<void> {
-  const { connect } = await import('node:net');
   const socket = connect(port, '127.0.0.1');
-  await once(socket, 'connect').finally(() => socket.destroy());
+  const opened = new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  await within(1000, 'a connection', opened).finally(() => socket.destroy());
+}
+
+/** What stands behind "fetch failed". */
+function reasonOf(error: unknown): string {
+  const { cause } = error as Error;
+  return cause === undefined ? String(error) : `${String(error)} (${String(cause)})`;
 }

@@ -4,7 +4,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { endWithTest } from './children.js';
+import { endWithTest, untilKilled } from './children.js';
 import { freePorts } from './free-ports.js';
 
 const main: string = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
@@ -127,8 +127,10 @@ export class LoneBroker implements AsyncDisposable {
 
   /** kill -9. */
   async kill(): Promise<void> {
-    this.child?.kill('SIGKILL');
-    await this.ended;
+    const { child } = this;
+    if (child === undefined) return;
+    child.kill('SIGKILL');
+    await untilKilled(child, 'the broker', this.ended);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

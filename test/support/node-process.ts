@@ -3,10 +3,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { endWithTest } from './children.js';
+import { endWithTest, untilKilled } from './children.js';
+import { within } from './within.js';
 
 const main: string = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const startMsMax = 60_000;
+const stopMsMax = 30_000;
 
 export interface NodePorts {
   amqp: number;
@@ -94,14 +96,16 @@ export class NodeProcess {
   /** kill -9, frozen or not; resolves when it is gone. */
   async kill(): Promise<void> {
     this.isFrozen = false;
-    this.child?.kill('SIGKILL');
-    await this.ended;
+    const { child } = this;
+    if (child === undefined) return;
+    child.kill('SIGKILL');
+    await untilKilled(child, this.name, this.ended);
   }
 
   /** SIGTERM; resolves when it is gone. */
   async stop(): Promise<void> {
     this.child?.kill('SIGTERM');
-    await this.ended;
+    await within(stopMsMax, `${this.name} ends after SIGTERM, see ${this.log}`, this.ended);
   }
 
   /** SIGSTOP. */

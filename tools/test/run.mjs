@@ -30,7 +30,11 @@ const parts = {
   sim: () => runTests('sim', processEach(availableParallelism(), 540), testFiles('build/test/sim')),
   integration: () =>
     withServices(() =>
-      runTests('integration', processEach(availableParallelism(), 240), testFiles('build/test/integration')),
+      runTests(
+        'integration',
+        ['--import', './tools/test/watchdog.mjs', ...processEach(availableParallelism(), 240)],
+        testFiles('build/test/integration'),
+      ),
     ),
   long: () => withServices(() => runTests('long', processEach(1, 6 * 3600), testFiles('build/test/long'))),
 };
@@ -119,9 +123,10 @@ function read(path) {
   }
 }
 
-/** The tests that failed, with their reasons. */
+/** The tests that failed, with their reasons; and what watchdog.mjs said. */
 function printFailures(report) {
   const lines = read(report).split('\n');
+  for (const line of lines) if (/^# \S+\.test\.js: /.test(line)) console.log(line);
   for (let at = 0; at < lines.length; at++) {
     const indent = /^( *)not ok /.exec(lines[at])?.[1];
     if (indent === undefined) continue;

@@ -1,11 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePorts as portsFrom } from '../../support/free-ports.js';
+import { within } from '../../support/within.js';
 
 const main: string = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url));
+
+const firstPort = 20_000;
+const endMsMax = 60_000;
+const stopMsMax = 20_000;
 
 /** A run of the command line. */
 export class Run {
@@ -67,16 +72,19 @@ export class Run {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.hasExited) this.kill('SIGTERM');
-    const timer = setTimeout(() => this.kill('SIGKILL'), 20_000);
-    await this.exited;
-    clearTimeout(timer);
+    const timer = setTimeout(() => this.kill('SIGKILL'), stopMsMax);
+    await within(2 * stopMsMax, () => `pid ${this.pid} ends`, this.exited).finally(() => clearTimeout(timer));
   }
 }
 
-/** Runs a command to its end. */
+/** Runs a command to its end; rejects if that takes more than a minute. */
 export async function finished(args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const run = new Run(args);
-  const code = await run.exited;
+  await using run = new Run(args);
+  const code = await within(
+    endMsMax,
+    () => `${args.join(' ')} ends, which said: ${run.stdout}${run.stderr}`,
+    run.exited,
+  );
   return { code, stdout: run.stdout, stderr: run.stderr };
 }
 
@@ -99,17 +107,5 @@ export class TemporaryFolder implements AsyncDisposable {
 
 /** The first of `count` ports in a row that nobody listens on just now. */
 export async function freePorts(count: number): Promise<number> {
-  for (;;) {
-    const first = 20_000 + Math.floor(Math.random() * 10_000);
-    const free = await Promise.all(Array.from({ length: count }, (_, index) => isFree(first + index)));
-    if (free.every(Boolean)) return first;
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
+  return (await portsFrom(firstPort, count))[0]!;
 }

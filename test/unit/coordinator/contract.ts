@@ -222,7 +222,7 @@ const cases: Record<string, Body> = {
 /** Registers the contract's tests for one engine. */
 export function coordinatorContract(engine: string, begin: (context: TestContext) => Promise<CoordinatorWorld>): void {
   for (const [name, body] of Object.entries(cases)) {
-    test(`${engine}: ${name}`, async (context) => {
+    test(`${engine}: ${name}`, { timeout: 60_000 }, async (context) => {
       const world = await begin(context);
       try {
         await body(world);
