@@ -1,4 +1,5 @@
 /** The production node, fitted to the simulator: everything of a broker but sockets for clients, HTTP and signals. */
+import { RefusedError } from '../src/base/errors.js';
 import { BrokerNode } from '../src/broker-node.js';
 import { ClusterSecret } from '../src/cluster/link/cluster-secret.js';
 import { isLocalGroup } from '../src/cluster/map.js';
@@ -37,6 +38,16 @@ export function createSimProcess(ports: SimPorts): SimProcess {
     probe: new BrokerProbe(node),
     start: () => node.start(),
     stop: () => node.stop(),
+    operator: {
+      override: (group) =>
+        node
+          .override!.run({ group, node: undefined, acceptLoss: true, asker: 'the simulator' })
+          .then(() => '')
+          .catch((error: unknown) => {
+            if (error instanceof RefusedError) return error.message;
+            throw error;
+          }),
+    },
   };
 }
 

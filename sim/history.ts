@@ -7,6 +7,9 @@
  */
 import type { EventLoop } from './event-loop.js';
 
+/** An excuse for what is durable, too: it may be sent again by its publisher's node although it was consumed. */
+export const lostByOverride = 'an operator did not wait for who had it';
+
 /** One time a publisher handed a message to a node. */
 export interface Send {
   at: number;
@@ -175,6 +178,8 @@ export interface HistoryListener {
   confirmed?(message: Message, node: string): void;
   delivered?(delivery: Delivery): void;
   settled?(delivery: Delivery): void;
+  /** What the group did since then may be undone. */
+  rolledBack?(group: number, since: number): void;
 }
 
 export class History {
@@ -273,6 +278,17 @@ export class History {
     if (state !== 'dropped') this.operations++;
     if (state === 'acked' || state === 'rejected') this.take(delivery.copy);
     for (const listener of this.listeners) listener.settled?.(delivery);
+  }
+
+  /**
+   * An operator accepts the loss of what the group `isOf` tells of has done since then. What was confirmed before must still be there.
+   */
+  rollBack(group: number, isOf: (queue: QueueLife) => boolean, since: number): void {
+    for (const { copies, confirmedAt } of this.messages)
+      for (const copy of copies)
+        if (isOf(copy.queue) && copy.excuse === '' && (confirmedAt < 0 || confirmedAt > since))
+          copy.excuse = lostByOverride;
+    for (const listener of this.listeners) listener.rolledBack?.(group, since);
   }
 
   private take(copy: Copy): void {

@@ -43,6 +43,13 @@ export interface SimProcess {
   /** Resolves when the node serves clients. */
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** What an operator can ask of a broker. */
+  readonly operator: SimOperator;
+}
+
+export interface SimOperator {
+  /** A node that is not in sync leads the group, which waits for others: resolves to '' or to why not. */
+  override(group: number): Promise<string>;
 }
 
 export type ProcessFactory = (ports: SimPorts) => SimProcess;

@@ -71,6 +71,12 @@ function excuseMessages(world: SimWorld, group: number): void {
   }
 }
 
+/** An operator is about to accept the loss of what the group has done since then. */
+export function rollBack(world: SimWorld, group: number, since: number): void {
+  world.trace.add('excuse', `what group ${group} has done since ${since.toFixed(2)} ms`);
+  world.history.rollBack(group, ({ name }) => groupOf(world, name) === group, since);
+}
+
 /** As any node knows it; -1 = nobody does. */
 function groupOf(world: SimWorld, queue: string): number {
   for (const node of world.nodes) {

@@ -48,6 +48,8 @@ import { RouteLease } from './cluster/wiring/route-lease.js';
 import { WiringClient } from './cluster/wiring/wiring-client.js';
 import { WiringReconciler } from './cluster/wiring/wiring-reconciler.js';
 import { WiringServer } from './cluster/wiring/wiring-server.js';
+import { Override } from './cluster/waiting/override.js';
+import { WaitingGroups } from './cluster/waiting/waiting-groups.js';
 import type { Broker } from './model/broker.js';
 import { GroupState } from './model/group-state.js';
 import { WiringTables } from './model/wiring/tables.js';
@@ -68,6 +70,9 @@ export class BrokerNode {
   links: Links | undefined;
   report!: ClusterReport;
   joins: JoinNews | undefined;
+  /** Undefined for a broker that is alone, which waits for nobody. */
+  waiting: WaitingGroups | undefined;
+  override: Override | undefined;
   /** Whether clients are served here; defined once `start` has resolved. */
   admission!: HotStandby;
   self!: Replica;
@@ -132,6 +137,7 @@ export class BrokerNode {
     this.clusterBroker?.close();
     this.clients?.close();
     this.joins?.close();
+    this.waiting?.close();
     this.routeLease?.close();
     this.replication?.close();
     this.liveness?.close();
@@ -210,6 +216,7 @@ export class BrokerNode {
         http: '',
         pid: options.pid,
         lead: options.lead,
+        damaged: store.identity.damaged,
       },
       options,
       cluster,
@@ -284,6 +291,7 @@ export class BrokerNode {
     if (links !== undefined) {
       this.attachments = new AttachmentServer({ turn, rules, directory, links });
       this.joins = new JoinNews(links, directory, clock);
+      this.composeWaiting(links);
       this.routeLease = new RouteLease({
         self: this.self,
         map: this.map,
@@ -316,6 +324,15 @@ export class BrokerNode {
     this.wiring = new ClusterWiring({ tables, client, clients, queues, random, logger });
     this.system.onVersion(() => this.reconciler.advanced());
     this.composeBroker();
+  }
+
+  private composeWaiting(links: Links): void {
+    const { self, map, liveness, replication, ports } = this;
+    const { clock, random, logger } = ports;
+    const waiting = new WaitingGroups({ self, map, liveness, replication, links, clock, logger });
+    const { leaseMs } = this.options.times;
+    this.waiting = waiting;
+    this.override = new Override({ map, liveness, waiting, clock, random, logger, rules: this.rules, leaseMs });
   }
 
   private composeBroker(): void {

@@ -18,6 +18,7 @@ export abstract class Checker implements HistoryListener {
   confirmed(_message: Message, _node: string): void {}
   delivered(_delivery: Delivery): void {}
   settled(_delivery: Delivery): void {}
+  rolledBack(_group: number, _since: number): void {}
 
   /** Every few simulated milliseconds. */
   poll(): void {}

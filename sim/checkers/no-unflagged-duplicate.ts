@@ -7,7 +7,7 @@
  * judged by position alone. (So are messages that are not durable after their last intact replica went: what was known of their
  * publishers went with it.)
  */
-import type { Delivery } from '../history.js';
+import { type Delivery, lostByOverride } from '../history.js';
 import { Checker } from './checker.js';
 
 export class NoUnflaggedDuplicate extends Checker {
@@ -15,7 +15,8 @@ export class NoUnflaggedDuplicate extends Checker {
 
   override delivered(delivery: Delivery): void {
     const { copy, redelivered } = delivery.facts;
-    const sentOnce = copy.message.sends.length === 1 && (copy.durable || copy.excuse === '');
+    const sentOnce =
+      copy.message.sends.length === 1 && (copy.durable ? copy.excuse !== lostByOverride : copy.excuse === '');
     for (const other of copy.deliveries) {
       if (other === delivery) continue;
       if (!other.isSameMessage(delivery)) {

@@ -5,7 +5,7 @@
  * sees a publisher's messages in order, those left out that are flagged (they come again, from their old place) and those
  * that the publisher sent more than once (the later copy may be the one that counts).
  */
-import type { Delivery } from '../history.js';
+import { type Delivery, lostByOverride } from '../history.js';
 import { Checker } from './checker.js';
 
 interface Seen {
@@ -22,7 +22,7 @@ export class PublishOrder extends Checker {
   override delivered(delivery: Delivery): void {
     const { copy, consumer, incarnation, redelivered } = delivery.facts;
     const { publisher, number, sends } = copy.message;
-    if (sends.length !== 1 || (copy.excuse !== '' && !copy.durable)) return;
+    if (sends.length !== 1 || (copy.durable ? copy.excuse === lostByOverride : copy.excuse !== '')) return;
     if (!redelivered) {
       const key = `${publisher} ${consumer}`;
       const last = this.lastByConsumer.get(key);

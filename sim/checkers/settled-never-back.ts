@@ -14,15 +14,15 @@ import { Checker } from './checker.js';
 export class SettledNeverBack extends Checker {
   readonly name = 'settled-never-back';
   private pending: Delivery[] = [];
-  private readonly settledPositions = new Map<string, number>();
+  private readonly settledPositions = new Map<string, { at: number; group: number }>();
 
   override delivered(delivery: Delivery): void {
     // One that needs no ack is settled by being sent: it may arrive after that.
     if (delivery.facts.noAck) return;
-    const settledAt = this.settledPositions.get(this.key(delivery));
-    if (settledAt !== undefined)
+    const settled = this.settledPositions.get(this.key(delivery));
+    if (settled !== undefined)
       this.fail(
-        `settled at ${settledAt.toFixed(2)} ms and back: ${delivery}; before: ${delivery.copy.deliveries.map(String).join('; ')}`,
+        `settled at ${settled.at.toFixed(2)} ms and back: ${delivery}; before: ${delivery.copy.deliveries.map(String).join('; ')}`,
       );
   }
 
@@ -37,9 +37,14 @@ export class SettledNeverBack extends Checker {
     const { loop } = this.world;
     this.pending = this.pending.filter((delivery) => {
       const gone = this.isGone(delivery);
-      if (gone) this.settledPositions.set(this.key(delivery), loop.now);
+      if (gone) this.settledPositions.set(this.key(delivery), { at: loop.now, group: delivery.facts.group });
       return !gone;
     });
+  }
+
+  override rolledBack(group: number, since: number): void {
+    for (const [key, settled] of this.settledPositions)
+      if (settled.group === group && settled.at >= since) this.settledPositions.delete(key);
   }
 
   private key(delivery: Delivery): string {

@@ -5,6 +5,7 @@ import { elections } from './elections.js';
 import { killWhileJoining } from './kill-while-joining.js';
 import { lateConfirms } from './late-confirms.js';
 import { lostBatch } from './lost-batch.js';
+import { override } from './override.js';
 import { powerCut } from './power-cut.js';
 import { reattachment } from './reattachment.js';
 import type { Scenario } from './scenario.js';
@@ -21,6 +22,7 @@ export const scenarios: readonly Scenario[] = [
   killWhileJoining,
   lateConfirms,
   lostBatch,
+  override,
   powerCut,
   reattachment,
   tooFew,

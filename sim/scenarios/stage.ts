@@ -4,7 +4,7 @@ import type { CrashMode } from '../disk-file.js';
 import type { FaultDirector } from '../faults.js';
 import type { SimNode } from '../node.js';
 import type { SimRandom } from '../random.js';
-import { excuseWhatMayBeLost } from '../survivors.js';
+import { excuseWhatMayBeLost, rollBack } from '../survivors.js';
 import type { SimWorld } from '../world.js';
 
 export class Stage {
@@ -35,6 +35,11 @@ export class Stage {
   /** One of the groups that hold queues. */
   group(): number {
     return 1 + this.random.int(this.world.options.groups);
+  }
+
+  /** All of them. */
+  groups(): number[] {
+    return Array.from({ length: this.world.options.groups }, (_, i) => i + 1);
   }
 
   record(group: number): GroupRecord {
@@ -98,6 +103,12 @@ export class Stage {
       node.start();
       this.world.outOfTrouble(node.name);
     }
+  }
+
+  /** The node's disk is lost with all that groups did since then that it had alone. */
+  wipe(node: SimNode, groups: readonly number[], since: number): void {
+    for (const group of groups) rollBack(this.world, group, since);
+    node.disk.wipe();
   }
 
   freeze(node: SimNode): void {

@@ -66,6 +66,8 @@ export interface Rules {
   readonly liveNotDeposed: boolean;
   /** 11: what was promised is kept over a restart: a new boot elects only after the lease's time. Off: at once. */
   readonly newBootWaits: boolean;
+  /** 11: an operator's override asks the recorded primary whether it is there, and waits for its lease. Off: it takes over at once. */
+  readonly overrideWaits: boolean;
 
   /** 12: a restarted member is elected only if no intact one is up. Off: any member of the set. */
   readonly intactFirst: boolean;
@@ -144,6 +146,7 @@ export const allRules: Rules = {
   leaseFromSend: true,
   liveNotDeposed: true,
   newBootWaits: true,
+  overrideWaits: true,
   intactFirst: true,
   sameStore: true,
   deliverCommitted: true,

@@ -29,24 +29,40 @@ export class ApiError extends Error {
   }
 }
 
-/** @param url `http://[user:password@]HOST:PORT`. Rejects with ApiError. */
-export async function fetchCluster(url: URL, timeoutMs = 3000): Promise<ClusterView> {
+/** One request of a node's API. Resolves to the answer's body; rejects with ApiError. */
+export async function callApi(
+  url: URL,
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  options: { body?: object; timeoutMs?: number } = {},
+): Promise<unknown> {
+  const { body, timeoutMs = 3000 } = options;
   const user = decodeURIComponent(url.username || 'guest');
   const password = decodeURIComponent(url.password || 'guest');
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
   let response: Response;
-  let body: unknown;
+  let answer: unknown;
   try {
-    const target = new URL('/api/cluster', `${url.protocol}//${url.host}`);
-    response = await fetch(target, { headers: { authorization }, signal: AbortSignal.timeout(timeoutMs) });
-    body = await response.json();
+    const target = new URL(path, `${url.protocol}//${url.host}`);
+    response = await fetch(target, {
+      method,
+      headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    answer = await response.json();
   } catch (error) {
     const cause = (error as Error).cause ?? error;
     throw new ApiError(`no node answers at ${url.protocol}//${url.host}: ${(cause as Error).message}`, true);
   }
-  if (response.ok) return body as ClusterView;
-  const { reason } = body as { reason?: string };
+  if (response.ok) return answer;
+  const { reason } = answer as { reason?: string };
   throw new ApiError(`${url.host} refuses: ${reason ?? response.status}`, response.status === 503);
+}
+
+/** @param url `http://[user:password@]HOST:PORT`. Rejects with ApiError. */
+export async function fetchCluster(url: URL, timeoutMs = 3000): Promise<ClusterView> {
+  return (await callApi(url, 'GET', '/api/cluster', { timeoutMs })) as ClusterView;
 }
 
 /** Every member is ready and can be connected to, every group has its replicas. */

@@ -9,6 +9,7 @@ import { version } from '../version.js';
 import { benchCommand } from './bench.js';
 import { clusterCommand } from './cluster.js';
 import { CommandError, ExitCode, explain } from './fail.js';
+import { overrideCommand } from './override.js';
 import { serveCommand } from './serve.js';
 import { statusCommand } from './status.js';
 
@@ -17,7 +18,7 @@ const program: Command = new Command('understudy')
   .version(version)
   .exitOverride()
   .configureOutput({ outputError: () => {} });
-for (const command of [serveCommand(), clusterCommand(), statusCommand(), benchCommand()])
+for (const command of [serveCommand(), clusterCommand(), statusCommand(), overrideCommand(), benchCommand()])
   program.addCommand(command.copyInheritedSettings(program));
 
 function exitCodeOf(error: unknown): number {

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { parseDuration } from '../config/quantities.js';
 import { type ApiError, type ClusterView, fetchCluster, isComplete } from './api-client.js';
 import { CommandError, ExitCode } from './fail.js';
+import { addUrlOption, askAny, parseUrls } from './node-urls.js';
 import { renderStatus, renderSummary } from './status/render.js';
 
 interface StatusOptions {
@@ -15,9 +16,7 @@ const pollMs = 100;
 
 /** `understudy status`: what a node says of its cluster. */
 export function statusCommand(): Command {
-  return new Command('status')
-    .description('show members and groups of a cluster')
-    .option('--url <url[,url]>', 'HTTP addresses of nodes: the first that answers is asked', 'http://127.0.0.1:15672')
+  return addUrlOption(new Command('status').description('show members and groups of a cluster'))
     .option('--json', 'as the HTTP API gives it')
     .option('--wait', 'return when every member is ready and every group has its replicas')
     .option('--timeout <time>', 'with --wait: give up after this; 0: never', '0')
@@ -25,9 +24,9 @@ export function statusCommand(): Command {
 }
 
 async function status(options: StatusOptions): Promise<void> {
-  const urls = options.url.split(',').map(parseUrl);
+  const urls = parseUrls(options.url);
   const timeoutMs = duration(options.timeout);
-  const view = options.wait === true ? await untilComplete(urls, timeoutMs) : await askAny(urls);
+  const view = options.wait === true ? await untilComplete(urls, timeoutMs) : await askAny(urls, fetchCluster);
   process.stdout.write(`${options.json === true ? JSON.stringify(view, undefined, 2) : renderStatus(view)}\n`);
 }
 
@@ -39,31 +38,12 @@ function duration(text: string): number {
   }
 }
 
-function parseUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
-  throw new CommandError(`--url: "${text}" is no URL such as http://127.0.0.1:15672`, ExitCode.usage);
-}
-
-/** The first answer; else the first refusal. */
-async function askAny(urls: readonly URL[]): Promise<ClusterView> {
-  let failure: unknown;
-  for (const url of urls) {
-    try {
-      return await fetchCluster(url);
-    } catch (error) {
-      failure ??= error;
-    }
-  }
-  throw failure;
-}
-
 async function untilComplete(urls: readonly URL[], timeoutMs: number): Promise<ClusterView> {
   const deadline = timeoutMs === 0 ? Number.POSITIVE_INFINITY : performance.now() + timeoutMs;
   for (;;) {
     let lacking: string;
     try {
-      const view = await askAny(urls);
+      const view = await askAny(urls, fetchCluster);
       if (isComplete(view)) return view;
       lacking = renderSummary(view);
     } catch (error) {

@@ -22,6 +22,8 @@ export interface Member extends Replica {
   pid: number;
   /** False: a node that is to be primary of nothing, if it can be avoided. */
   lead: boolean;
+  /** Its journal lacks something: this boot is not elected before it has joined anew. Older versions do not say. */
+  damaged?: boolean;
   state: MemberState;
 }
 
@@ -36,6 +38,10 @@ export interface GroupRecord {
   inSync: Replica[];
   /** Names of the nodes that are to hold a replica, in the order of succession. */
   replicas: string[];
+  /** An operator wants this node to lead the group although it is not in sync: a primary that is alive takes the mark away. */
+  contested?: string;
+  /** The last epoch that began so. */
+  overridden?: number;
 }
 
 /** Which nodes serve ordinary clients: all, or the system group's primary alone (hot standby). */

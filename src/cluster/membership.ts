@@ -28,6 +28,7 @@ export interface NodeDescription {
   http: string;
   pid: number;
   lead: boolean;
+  damaged: boolean;
 }
 
 export interface ClusterDefaults {

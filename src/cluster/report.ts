@@ -6,6 +6,8 @@ import type { Liveness } from './liveness/liveness.js';
 import { isLocalGroup, localGroup, type Member, MemberState, type Replica, sameReplica, systemGroup } from './map.js';
 import type { JoinStatus } from './replication/join-progress.js';
 import type { Replication } from './replication/replication.js';
+import type { Standing } from './waiting/standing.js';
+import type { GroupWait, WaitingGroups } from './waiting/waiting-groups.js';
 
 export interface MemberReport {
   name: string;
@@ -23,6 +25,13 @@ export interface GroupReport {
   replicas: string[];
   /** Without its status: not begun, or nobody has said anything of it yet. */
   joining: ({ node: string } & Partial<JoinStatus>)[];
+  /** Nobody leads it, and nobody may: for whom it waits, and what the nodes have that are up. Left out otherwise. */
+  waiting?: WaitingReport;
+}
+
+export interface WaitingReport {
+  for: GroupWait['for'];
+  candidates: ({ node: string } & Omit<Standing, 'group'>)[];
 }
 
 export interface ReportSources {
@@ -32,6 +41,7 @@ export interface ReportSources {
   readonly self: Replica;
   /** Undefined for a broker that is alone. */
   readonly joins: JoinNews | undefined;
+  readonly waiting: WaitingGroups | undefined;
 }
 
 export class ClusterReport implements GroupMembers {
@@ -63,6 +73,7 @@ export class ClusterReport implements GroupMembers {
         inSync: value.inSync.filter((member) => this.isPresent(member)).map((member) => member.node),
         replicas: value.replicas,
         joining: this.joining(value.group, value.replicas, value.inSync),
+        ...this.waiting(value.group),
       }))
       .sort((a, b) => a.id - b.id);
   }
@@ -77,6 +88,16 @@ export class ClusterReport implements GroupMembers {
       joining.push({ node, ...this.joinStatus(node, group) });
     }
     return joining;
+  }
+
+  private waiting(group: number): { waiting?: WaitingReport } {
+    const wait = this.sources.waiting?.of(group);
+    if (wait === undefined) return {};
+    const candidates = wait.candidates.map(({ replica, group: _group, ...standing }) => ({
+      node: replica.node,
+      ...standing,
+    }));
+    return { waiting: { for: wait.for, candidates } };
   }
 
   private joinStatus(node: string, group: number): JoinStatus | undefined {

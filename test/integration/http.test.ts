@@ -126,6 +126,22 @@ describe('HTTP', () => {
     }
   });
 
+  it('takes changes as JSON only', async () => {
+    const url = `${broker.httpUrl}/api/cluster/groups/1/override`;
+    const authorization = `Basic ${Buffer.from('guest:guest').toString('base64')}`;
+    const post = async (type: string, body: string): Promise<number> => {
+      const headers = { authorization, 'content-type': type };
+      return (await fetch(url, { method: 'POST', headers, body })).status;
+    };
+    assert.equal(await post('text/plain', '{}'), 415);
+    const json = 'application/json; charset=utf-8';
+    assert.equal(await post(json, '{'), 400);
+    assert.equal(await post(json, '[]'), 400);
+    assert.equal(await post(json, JSON.stringify({ text: 'x'.repeat(100_000) })), 413);
+    assert.equal(await post(json, '{}'), 409, 'alone: nobody waits');
+    assert.equal((await request(`${broker.httpUrl}/api/health`)).status, 200);
+  });
+
   it('answers HEAD without a body', async () => {
     const { status, body } = await request(`${broker.httpUrl}/api/cluster`, { method: 'HEAD' });
     assert.equal(status, 200);

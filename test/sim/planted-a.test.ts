@@ -6,6 +6,7 @@ plantedTests([
   { rule: 'intactFirst', scenario: 'elections' },
   { rule: 'sameStore', scenario: 'elections' },
   { rule: 'newBootWaits', scenario: 'elections' },
+  { rule: 'overrideWaits', scenario: 'override' },
   { rule: 'epochPersist', scenario: 'coordinator-restored' },
   { rule: 'noLowerEpoch', scenario: 'coordinator-restored' },
   { rule: 'tailNotCommitted', scenario: 'double-failover' },

@@ -1,11 +1,12 @@
 import type { GroupReport, MemberReport } from '../../cluster/report.js';
+import { describeGroups, describeWait } from '../../cluster/waiting/texts.js';
 import { formatBytes } from '../../config/quantities.js';
 import { type ClusterView, isComplete } from '../api-client.js';
 import { formatTable } from '../table.js';
 
 /** Members and groups, for people. */
 export function renderStatus(view: ClusterView): string {
-  return `${renderMembers(view)}\n\n${renderGroups(view)}\n\n${renderSummary(view)}`;
+  return [renderMembers(view), renderGroups(view), ...renderWaiting(view), renderSummary(view)].join('\n\n');
 }
 
 /** One row a member: its state, where it listens, for how many groups it is what. */
@@ -49,6 +50,20 @@ function renderGroups(view: ClusterView): string {
     group.joining.map(joiner).join('; '),
   ]);
   return formatTable([['GROUP', 'EPOCH', 'PRIMARY', 'IN SYNC', 'JOINING'], ...rows]);
+}
+
+/** Whom groups wait for that have no primary, and what the nodes have that are up. */
+function renderWaiting(view: ClusterView): string[] {
+  const groups = new Map<string, number[]>();
+  for (const { id, waiting } of view.groups) {
+    if (waiting === undefined) continue;
+    const up = waiting.candidates.map(({ node }) => node).sort();
+    const text = `${describeWait(waiting)}; there are ${up.join(', ') || 'none'} that have some of it`;
+    groups.set(text, [...(groups.get(text) ?? []), id]);
+  }
+  if (groups.size === 0) return [];
+  const lines = [...groups].map(([text, ids]) => `  ${describeGroups(ids)}: ${text}`);
+  return [['Waiting for a member of their last in-sync set:', ...lines].join('\n')];
 }
 
 /** `n2 45 %, 12000 messages, 11.7 MiB left, 2.0 MiB/s, 6 s`: what is not known yet is left out. */

@@ -114,7 +114,8 @@ export class Election {
     const others = record.inSync.filter(
       (member) => member.node !== self.node && member.node !== record.primary.node && !this.isGone(member),
     );
-    return { ...record, epoch: record.epoch + 1, primary: self, inSync: [self, ...others] };
+    const { contested: _mark, ...kept } = record;
+    return { ...kept, epoch: record.epoch + 1, primary: self, inSync: [self, ...others] };
   }
 }
 

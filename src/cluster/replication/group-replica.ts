@@ -210,6 +210,8 @@ export class GroupReplica implements JournalOwner {
     const tookOver = !this.mustJoin;
     this.mustJoin = false;
     this.joining = false;
+    // The operator has accepted what is missing here.
+    if (record.value.overridden === this.epoch) this.rejoined = true;
     this.logger.info('primary', { epoch: this.epoch, inSync: record.value.inSync.map((member) => member.node) });
     this.primary = new Primary(this, record, tookOver);
     this.listener.roleChanged(this);

@@ -29,6 +29,8 @@ export class SetKeeper {
   private tickedAt: number;
   /** Before this nobody is taken for lost because of a promise that is about to end. */
   private judgeFrom = 0;
+  /** An operator takes us for gone: nothing goes out until the mark is off our record again. */
+  private contested = false;
 
   constructor(primary: Primary, record: Versioned<GroupRecord>) {
     this.primary = primary;
@@ -55,6 +57,7 @@ export class SetKeeper {
 
   /** One look at the clock; asked for every turn's answers. */
   leaseValid(): boolean {
+    if (this.contested) return false;
     if (this.primary.set.required.length > 1) return this.tenure.holds();
     return this.context.clock.now() < this.context.map.confirmedAt + this.context.limits.leaseMs;
   }
@@ -98,6 +101,11 @@ export class SetKeeper {
       this.context.map.refreshSoon();
     // Whoever asks for no promises hears none: that is no reason to go on without the others.
     if (this.busy || this.primary.paused || !this.context.makesProgress()) return;
+    if (this.contested) {
+      this.primary.replica.logger.warn('an operator takes us for gone: we are not');
+      void this.swap(this.record.value);
+      return;
+    }
     const lost = this.others().filter((member) => this.isLost(member));
     if (lost.length > 0) {
       this.propose(this.without(lost), `without ${lost.map((member) => member.node).join(', ')}`);
@@ -231,7 +239,9 @@ export class SetKeeper {
   /** The record as it stands, from a swap or from the watch. Another primary or epoch: the replica deals with it. */
   recordChanged(record: Versioned<GroupRecord>): void {
     if (record.version <= this.record.version) return;
-    this.record = record;
+    const { contested, ...value } = record.value;
+    this.contested = contested !== undefined;
+    this.record = { value, version: record.version };
     if (this.primary.replica.isDeposedBy(record)) return;
     if (this.others().some((member) => !record.value.inSync.some((other) => sameReplica(member, other))))
       this.strangersUntil = this.routingEnds();

@@ -1,7 +1,11 @@
-import { type Resource, requireStarted } from '../resource.js';
+import { Refusal, RefusedError } from '../../base/errors.js';
+import { HttpError, type Resource, requireStarted } from '../resource.js';
 
 /**
  * `GET /api/cluster`: who is a member, and per group who leads it, who is in sync and who is on the way to it, and how far.
+ *
+ * `POST /api/cluster/groups/GROUP/override`, `{"acceptLoss": true, "node": NAME}`: a node that is not in sync leads a group that waits.
+ * Without `acceptLoss` it is refused with what may be lost; without `node` it is the one that has most.
  */
 export const clusterRoutes: readonly Resource[] = [
   {
@@ -23,4 +27,27 @@ export const clusterRoutes: readonly Resource[] = [
       };
     },
   },
+  {
+    path: '/api/cluster/groups/:group/override',
+    async post({ broker, parameters, body, asker }) {
+      requireStarted(broker);
+      const { node, acceptLoss } = body;
+      if (node !== undefined && typeof node !== 'string') throw new HttpError(400, 'bad_request', '"node" is no name');
+      if (acceptLoss !== undefined && typeof acceptLoss !== 'boolean')
+        throw new HttpError(400, 'bad_request', '"acceptLoss" is true or false');
+      const group = /^\d+$/.test(parameters['group']!) ? Number(parameters['group']) : -1;
+      if (broker.override === undefined)
+        throw new HttpError(409, 'refused', 'this broker is alone: its groups wait for nobody');
+      return broker.override
+        .run({ group, node, acceptLoss: acceptLoss ?? false, asker })
+        .catch((error: unknown) => Promise.reject(httpError(error)));
+    },
+  },
 ];
+
+/** What stands against it is a conflict, a coordinator that does not answer passes. */
+function httpError(error: unknown): unknown {
+  if (!(error instanceof RefusedError)) return error;
+  if (error.kind === Refusal.notAllowed) return new HttpError(409, 'refused', error.message);
+  return error.kind === Refusal.internalError ? new HttpError(503, 'unavailable', error.message) : error;
+}

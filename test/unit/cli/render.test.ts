@@ -60,6 +60,34 @@ it('status for people', () => {
   );
 });
 
+it('whom groups wait for', () => {
+  const standing = { epoch: 2, committed: 9, joining: false, damaged: false, queues: 1 };
+  const candidates = ['n3', 'n2'].map((node) => ({ node, ...standing }));
+  const group = { id: 0, epoch: 3, primary: 'n1', inSync: [], replicas: ['n1', 'n2', 'n3'], joining: [] };
+  const down = { for: [{ node: 'n1', why: 'down' as const }], candidates };
+  const other = {
+    for: [
+      { node: 'n1', why: 'damaged' as const },
+      { node: 'n2', why: 'other-store' as const },
+    ],
+    candidates: [],
+  };
+  const groups = [
+    { ...group, waiting: down },
+    ...[1, 2, 5].map((id) => ({ ...group, id, waiting: down })),
+    { ...group, id: 3, waiting: other },
+    { ...group, id: 4 },
+  ];
+  assert.equal(
+    renderStatus({ ...view, groups }).split('\n\n')[2],
+    [
+      'Waiting for a member of their last in-sync set:',
+      '  system, 1-2, 5: n1 (not up); there are n2, n3 that have some of it',
+      '  3: n1 (up, its journal is damaged) or n2 (up, with another data folder); there are none that have some of it',
+    ].join('\n'),
+  );
+});
+
 it('a complete cluster is said to be one', () => {
   const members = [view.members[0]!];
   const complete = { ...view, complete: true, members };

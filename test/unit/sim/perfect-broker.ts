@@ -388,6 +388,7 @@ export function perfectBrokers(defects: Partial<Defects> = {}): ProcessFactory {
         });
       },
       stop: () => Promise.resolve(),
+      operator: { override: () => Promise.resolve('nobody waits') },
       probe: {
         boot,
         ready: true,
