@@ -18,7 +18,7 @@ test(`${rounds} rounds of kill -9 of all nodes at once: each replica has what wa
   });
 });
 
-test('two of three replicas are killed for good: the last serves everything confirmed', {
+test('S54: two of three replicas are killed for good: the last serves everything confirmed', {
   timeout: 90_000,
 }, async (t) => {
   await withCluster([], async (cluster) => {

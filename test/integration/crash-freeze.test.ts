@@ -11,7 +11,7 @@ import { withCluster } from '../support/with-cluster.js';
 const rounds = 12;
 const queues = queueNames('freeze', 4);
 
-test(`${rounds} rounds of SIGSTOP of a primary, and SIGCONT`, { timeout: 180_000 }, async (t) => {
+test(`S51: ${rounds} rounds of SIGSTOP of a primary, and SIGCONT`, { timeout: 180_000 }, async (t) => {
   await withCluster(['--lease', '1s'], async (cluster) => {
     // Two consumers a queue, on different nodes: one holds messages on the frozen node, another is given them meanwhile.
     const run = new NumberedRun(cluster.amqpUrls, [

@@ -8,7 +8,7 @@ import { withCluster } from '../support/with-cluster.js';
 const rounds = 12;
 const queues = queueNames('kill', 4);
 
-test(`${rounds} rounds of kill -9 of a primary, and restart`, { timeout: 120_000 }, async (t) => {
+test(`S11: ${rounds} rounds of kill -9 of a primary, and restart`, { timeout: 120_000 }, async (t) => {
   await withCluster([], async (cluster) => {
     const run = new NumberedRun(cluster.amqpUrls, [
       '--prefix',

@@ -1,6 +1,5 @@
 /**
- * Hot standby with real processes: S36 (backups refuse clients), S37 (redirect and discovery), S38 (a client is served again after
- * the primary was killed), S39 and S40 in passing.
+ * Hot standby with real processes: backups refuse clients and send them to the primary, and are there when it dies.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -63,7 +62,7 @@ describe('hot standby', { timeout: 120_000 }, () => {
     await primary();
   });
 
-  it('backups name the primary to clients, and serve operators', async () => {
+  it('S36, S37: backups name the primary to clients, and serve operators', async () => {
     const first = await primary();
     const connection = await amqp.connect(first.amqpUrl);
     await (await connection.createChannel()).assertQueue('standby', { durable: true });
@@ -81,7 +80,7 @@ describe('hot standby', { timeout: 120_000 }, () => {
     }
   });
 
-  it(`${clients} clients are served again by the first successor when the primary is killed`, async (t) => {
+  it(`S38: ${clients} clients are served again by the first successor when the primary is killed`, async (t) => {
     const first = await primary();
     const [second] = await backups();
     const crowd = await FailoverClients.start(clients, addressOf(first));
