@@ -22,21 +22,26 @@ export class ClusterProcesses {
 
   /** Resolves when `count` nodes serve and every group has its replicas. `options`: more for each `understudy serve`. */
   static async start(count: number, options: readonly string[] = []): Promise<ClusterProcesses> {
-    const folder = await mkdtemp(join(tmpdir(), 'understudy-crash-'));
-    const free = await freePorts(firstPort, 3 * count);
-    const nodes = Array.from({ length: count }, (_, i) => {
-      const own: NodePorts = { amqp: free[i]!, http: free[count + i]!, cluster: free[2 * count + i]! };
-      return new NodeProcess(`n${i + 1}`, folder, own, options);
-    });
-    const cluster = new ClusterProcesses(folder, nodes);
+    const cluster = await ClusterProcesses.prepare(count, options);
     try {
-      await Promise.all(nodes.map((node) => node.start()));
+      await Promise.all(cluster.nodes.map((node) => node.start()));
       await cluster.untilComplete();
     } catch (error) {
       await cluster.killAll();
       throw error;
     }
     return cluster;
+  }
+
+  /** A cluster of which no node was started yet. */
+  static async prepare(count: number, options: readonly string[] = []): Promise<ClusterProcesses> {
+    const folder = await mkdtemp(join(tmpdir(), 'understudy-crash-'));
+    const free = await freePorts(firstPort, 3 * count);
+    const nodes = Array.from({ length: count }, (_, i) => {
+      const own: NodePorts = { amqp: free[i]!, http: free[count + i]!, cluster: free[2 * count + i]! };
+      return new NodeProcess(`n${i + 1}`, folder, own, options);
+    });
+    return new ClusterProcesses(folder, nodes);
   }
 
   get amqpUrls(): string[] {
@@ -95,6 +100,54 @@ export class ClusterProcesses {
           );
         await sleep(pollMs);
       }
+    }
+  }
+
+  /** Waits until what a node says of the cluster holds; by default, one that is awake. Returns what it said then. */
+  async untilView(
+    what: string,
+    holds: (view: ClusterView) => boolean,
+    { asked, timeoutMs = 30_000 }: { asked?: NodeProcess; timeoutMs?: number } = {},
+  ): Promise<ClusterView> {
+    for (const deadline = performance.now() + timeoutMs; ; await sleep(pollMs)) {
+      const node = asked ?? this.awake[0]!;
+      const view = await fetchCluster(node.httpUrl, 1000).catch(() => undefined);
+      if (view !== undefined && holds(view)) return view;
+      if (performance.now() > deadline)
+        throw new Error(
+          `not within ${timeoutMs} ms: ${what}, says ${node.name} (see ${this.folder}): ${JSON.stringify(view)}`,
+        );
+    }
+  }
+
+  /** Waits until every group has exactly these nodes in its in-sync set, as one of them sees it. */
+  async untilInSync(nodes: readonly NodeProcess[]): Promise<void> {
+    const names = nodes.map(({ name }) => name).sort();
+    await this.untilView(
+      `only ${names.join(', ')} in sync`,
+      ({ groups }) => groups.length > 0 && groups.every(({ inSync }) => [...inSync].sort().join() === names.join()),
+      { asked: nodes[0]! },
+    );
+  }
+
+  /** Waits until a node leads every group, as it sees that itself. */
+  async untilLeads(node: NodeProcess): Promise<void> {
+    await this.untilView(
+      `${node.name} leads all`,
+      ({ groups }) => groups.length > 0 && groups.every(({ primary }) => primary === node.name),
+      { asked: node },
+    );
+  }
+
+  /** Each node in turn is the only one that runs: what there is then is what it has. At the end all run and are in sync. */
+  async aloneInTurn(body: (node: NodeProcess) => Promise<void>): Promise<void> {
+    for (const node of this.nodes) {
+      const others = this.nodes.filter((other) => other !== node);
+      await Promise.all(others.map((other) => other.kill()));
+      await this.untilLeads(node);
+      await body(node);
+      await Promise.all(others.map((other) => other.start()));
+      await this.untilComplete();
     }
   }
 

@@ -8,7 +8,7 @@
  *   tidy          rules of the house that no linter knows
  *   unit          test/unit: all in one process
  *   sim           test/sim: the simulator, a process a file
- *   integration   test/integration: real processes and sockets, a process a file
+ *   integration   test/integration, test/scenarios: real processes and sockets, a process a file
  *   long          test/long: hours; only if named
  */
 import { spawn } from 'node:child_process';
@@ -33,7 +33,7 @@ const parts = {
       runTests(
         'integration',
         ['--import', './tools/test/watchdog.mjs', ...processEach(availableParallelism(), 240)],
-        testFiles('build/test/integration'),
+        [...testFiles('build/test/integration'), ...testFiles('build/test/scenarios')],
       ),
     ),
   long: () => withServices(() => runTests('long', processEach(1, 6 * 3600), testFiles('build/test/long'))),
