@@ -35,6 +35,9 @@ export function createSimProcess(ports: SimPorts): SimProcess {
     get broker() {
       return node.broker;
     },
+    get policies() {
+      return node.policies;
+    },
     probe: new BrokerProbe(node),
     start: () => node.start(),
     stop: () => node.stop(),

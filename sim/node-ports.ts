@@ -8,6 +8,7 @@ import type { Random } from '../src/base/random.js';
 import type { Rules } from '../src/base/rules.js';
 import type { Turn } from '../src/base/turn.js';
 import type { Transport } from '../src/cluster/byte-stream.js';
+import type { ClusterPolicies } from '../src/cluster/wiring/cluster-policies.js';
 import type { Coordinator } from '../src/cluster/coordinator/coordinator.js';
 import type { Broker } from '../src/model/broker.js';
 import type { Disk } from '../src/store/disk.js';
@@ -39,6 +40,7 @@ export interface ClusterOptions {
 
 export interface SimProcess {
   readonly broker: Broker;
+  readonly policies: ClusterPolicies;
   readonly probe: NodeProbe;
   /** Resolves when the node serves clients. */
   start(): Promise<void>;

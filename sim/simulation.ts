@@ -91,6 +91,7 @@ export class Simulation {
       durationMs: scenario === undefined ? 6000 : 12_000,
       consumers: scenario?.consumers ?? {},
       recycles: scenario?.recycles ?? false,
+      ...(scenario === undefined ? {} : { policies: scenario.policies ?? false }),
     });
     this.director = new FaultDirector(this.world);
   }

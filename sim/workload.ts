@@ -3,7 +3,9 @@ import type { SimRandom } from './random.js';
 import type { SimWorld } from './world.js';
 import type { Actor } from './workload/actor.js';
 import { ConsumingClient, type ConsumerStyle } from './workload/consumer.js';
+import type { Arguments } from '../src/model/broker.js';
 import { Declarer, fanoutExchange, type QueuePlan } from './workload/declarer.js';
+import { PolicyMaker } from './workload/policy-maker.js';
 import { Publisher, type Target } from './workload/publisher.js';
 import { Getter, Loner, Purger, Recycler } from './workload/spoilers.js';
 
@@ -16,6 +18,8 @@ export interface WorkloadOptions {
   consumers?: Partial<ConsumerStyle>;
   /** There is a queue that is deleted and declared again all the time; without it there may be one. */
   recycles?: boolean;
+  /** Policies come and go; without it they do in some runs. */
+  policies?: boolean;
 }
 
 const draining: ConsumerStyle = {
@@ -33,6 +37,7 @@ export class Workload {
   readonly queues: QueuePlan[] = [];
   private readonly world: SimWorld;
   private readonly random: SimRandom;
+  private readonly settings: SimRandom;
   private readonly options: WorkloadOptions;
   private readonly declarer: Declarer;
   /** The queue that some clients take from without acknowledgement; '' = none. */
@@ -44,16 +49,25 @@ export class Workload {
     this.world = world;
     this.options = options;
     this.random = world.random.fork('workload');
+    this.settings = world.random.fork('settings of queues');
     this.queues.push(
-      { name: 'durable-1', durable: true, fanned: true },
-      { name: 'durable-2', durable: true, fanned: false },
+      { name: 'durable-1', durable: true, fanned: true, arguments: {} },
+      { name: 'durable-2', durable: true, fanned: false, arguments: this.ownSettings('durable-2') },
     );
-    this.queues.push({ name: 'transient', durable: false, fanned: true });
-    if (this.random.chance(0.3)) this.queues.push({ name: 'purged', durable: true, fanned: false });
+    this.queues.push({ name: 'transient', durable: false, fanned: true, arguments: {} });
+    if (this.random.chance(0.3)) this.queues.push({ name: 'purged', durable: true, fanned: false, arguments: {} });
     if (this.random.chance(0.4) || options.recycles === true)
-      this.queues.push({ name: 'recycled', durable: this.random.chance(0.5), fanned: false });
+      this.queues.push({ name: 'recycled', durable: this.random.chance(0.5), fanned: false, arguments: {} });
     this.withoutAck = this.random.chance(0.25) ? this.random.pick(this.queues).name : '';
     this.declarer = new Declarer(world, 'declarer', this.queues);
+  }
+
+  /** Arguments that go before policies. */
+  private ownSettings(queue: string): Arguments {
+    if (!this.settings.chance(0.3)) return {};
+    const minInSync = 1 + this.settings.int(2);
+    this.world.settings.minInSync.set(queue, minInSync);
+    return { 'x-min-in-sync': minInSync };
   }
 
   /** Declares everything. */
@@ -71,6 +85,7 @@ export class Workload {
       this.produce(new Publisher(world, `pub${i}`, targets, Math.ceil(messages / publishers), durationMs));
     }
     this.produce(this.declarer);
+    if (this.options.policies ?? this.settings.chance(0.5)) this.produce(new PolicyMaker(world, 'policies'));
     // Sometimes queues fill before anyone consumes.
     const late = random.pick([0, 0, 400, 1000]);
     for (const plan of this.queues) {

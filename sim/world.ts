@@ -8,6 +8,7 @@ import { SimNetwork } from './network.js';
 import { SimNode, type NodeWorld } from './node.js';
 import type { ClusterOptions, ProcessFactory } from './node-ports.js';
 import { SimRandom } from './random.js';
+import { SettingsBook } from './settings-book.js';
 import { Trace } from './trace.js';
 
 /** What a checker found. */
@@ -50,6 +51,8 @@ export class SimWorld implements NodeWorld {
   readonly coordinator: SimCoordinator;
   readonly trace: Trace;
   readonly history: History;
+  /** What holds for queues, as the clients have asked for it. */
+  readonly settings: SettingsBook;
   readonly rules: Rules;
   readonly options: ClusterOptions;
   readonly createProcess: ProcessFactory;
@@ -76,6 +79,7 @@ export class SimWorld implements NodeWorld {
     this.createProcess = options.createProcess;
     this.trace = new Trace(this.loop, options.verbose);
     this.history = new History(this.loop);
+    this.settings = new SettingsBook(options.cluster.minInSync);
     const shape = this.random.fork('shape');
     const latencyMs = shape.pick([0.05, 0.1, 0.3, 1]);
     this.network = new SimNetwork(this.loop, this.random.fork('network'), {

@@ -43,6 +43,7 @@ import { chooseGroup } from './cluster/replication/placement.js';
 import { recoverGroups } from './cluster/replication/recovered-groups.js';
 import { type RecoveredGroup, Replication } from './cluster/replication/replication.js';
 import { SystemReplica, wiringIncarnation } from './cluster/replication/system-group.js';
+import { ClusterPolicies } from './cluster/wiring/cluster-policies.js';
 import { ClusterWiring } from './cluster/wiring/cluster-wiring.js';
 import { RouteLease } from './cluster/wiring/route-lease.js';
 import { WiringClient } from './cluster/wiring/wiring-client.js';
@@ -67,6 +68,7 @@ export class BrokerNode {
   liveness!: Liveness;
   tables: WiringTables = new WiringTables();
   clients!: GroupClients;
+  policies!: ClusterPolicies;
   links: Links | undefined;
   report!: ClusterReport;
   joins: JoinNews | undefined;
@@ -305,6 +307,7 @@ export class BrokerNode {
       system: this.system,
       tables,
       chooseGroup: (queue, node) => chooseGroup(queue, node, map),
+      replicasMax: () => map.config.replicas,
       lives: { isOver: (node, boot) => this.isOver(node, boot) },
       links: this.links,
       clock,
@@ -321,6 +324,8 @@ export class BrokerNode {
     });
     this.queues = new QueueAccess({ tables, clock, isCurrent: () => this.mayRoute() });
     const { clients, queues, wiringClient: client } = this;
+    tables.settings.defaults = { minInSync: this.map.config.minInSync };
+    this.policies = new ClusterPolicies(tables, client);
     this.wiring = new ClusterWiring({ tables, client, clients, queues, random, logger });
     this.system.onVersion(() => this.reconciler.advanced());
     this.composeBroker();

@@ -1,5 +1,6 @@
 /**
- * With min-in-sync M, a publish is confirmed only while the recorded in-sync set of its group has M members at least (rule 21).
+ * With min-in-sync M, a publish is confirmed only while the recorded in-sync set of its group has M members at least (rule 21). M is
+ * that of its queue: the least that may have been in effect since it was sent.
  *
  * Looked at where the confirm of a primary's own client is handed over: that is the turn in which the primary decides, so the
  * coordinator's record of that moment is one of the sets that the primary must reckon with. What a queue's earlier life was sent is
@@ -13,10 +14,12 @@ export class MinInSync extends Checker {
   readonly name = 'min-in-sync';
 
   override confirmed(message: Message, node: string): void {
-    const { minInSync } = this.world.options;
     const queue = message.copies.length === 1 ? message.copies[0]!.queue : undefined;
     const probe = this.world.node(node).process?.probe;
-    if (minInSync < 2 || queue === undefined || queue.deletedFrom >= 0 || probe === undefined) return;
+    if (queue === undefined || queue.deletedFrom >= 0 || probe === undefined) return;
+    const sentAt = message.sends[0]!.at;
+    const minInSync = this.world.settings.leastMinInSync(queue.name, sentAt, this.world.loop.now);
+    if (minInSync < 2) return;
     const group = probe.groupOf('/', queue.name);
     if (group < 0 || isLocalGroup(group)) return;
     const entry = this.world.coordinator.peek(MapKey.group(group));
@@ -24,6 +27,8 @@ export class MinInSync extends Checker {
     const record = JSON.parse(entry.value) as GroupRecord;
     const own = record.primary.node === node && record.epoch === probe.attachedEpoch(group);
     if (own && record.inSync.length < minInSync)
-      this.fail(`${message} is confirmed by ${node}, group ${group}, with ${record.inSync.length} in sync`);
+      this.fail(
+        `${message} is confirmed by ${node}, group ${group}, with ${record.inSync.length} of ${minInSync} in sync`,
+      );
   }
 }

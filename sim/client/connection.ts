@@ -16,6 +16,8 @@ export type Outcome<T> = { kind: 'ok'; value: T } | { kind: 'refused'; error: Re
 export interface ConnectionOwner {
   readonly name: string;
   confirmed(message: Message): void;
+  /** Nacked: it may be in its queues or not. */
+  refused(message: Message): void;
   /** It reached no queue; the broker confirms it at once. */
   unroutable(message: Message): void;
   delivered(delivery: Delivery, consumer: Consumer): void;
@@ -222,6 +224,7 @@ export class Connection {
     const process = this.node.process!;
     const client: SessionClient = {
       confirmed: (message) => this.back(() => this.owner.confirmed(message)),
+      refused: (message) => this.back(() => this.owner.refused(message)),
       unroutable: (message) => this.back(() => this.owner.unroutable(message)),
       delivered: (delivery, consumer) => {
         this.track(delivery);
@@ -233,6 +236,6 @@ export class Connection {
       cancelled: (consumer, reason) => this.back(() => this.owner.cancelled(consumer, reason)),
     };
     const id = `${this.node.name}/${process.probe.boot}/${this.world.nextConnection++}`;
-    return new Session(this.world, id, process.broker, process.probe, client);
+    return new Session(this.world, id, process, client);
   }
 }

@@ -6,8 +6,9 @@ import { RefusedError } from '../../src/base/errors.js';
 import { QueueHolder } from '../../src/cluster/client/subscription.js';
 import { MessageParts, type EnqueueView } from '../../src/log/record.js';
 import type { Broker, DeliverySink, Holder, PublishOwner, Route, Subscription } from '../../src/model/broker.js';
+import type { ClusterPolicies } from '../../src/cluster/wiring/cluster-policies.js';
 import { Delivery, type Copy, type Message, type Send } from '../history.js';
-import type { NodeProbe } from '../node-ports.js';
+import type { NodeProbe, SimProcess } from '../node-ports.js';
 import type { SimWorld } from '../world.js';
 import { decodeMessage, encodeMessage } from './message.js';
 
@@ -32,6 +33,8 @@ export interface PublishRequest {
 /** What the session tells its client; the connection puts the way back between them. */
 export interface SessionClient {
   confirmed(message: Message): void;
+  /** Too few replicas are in sync: nothing is promised. */
+  refused(message: Message): void;
   unroutable(message: Message): void;
   delivered(delivery: Delivery, consumer: Consumer): void;
   cancelled(consumer: Consumer, reason: string): void;
@@ -40,11 +43,13 @@ export interface SessionClient {
 interface OpenPublish {
   message: Message;
   partsLeft: number;
+  refused: boolean;
 }
 
 export class Session implements PublishOwner, DeliverySink {
   readonly id: string;
   readonly broker: Broker;
+  readonly policies: ClusterPolicies;
   private readonly world: SimWorld;
   private readonly probe: NodeProbe;
   private readonly client: SessionClient;
@@ -59,10 +64,11 @@ export class Session implements PublishOwner, DeliverySink {
   private nextTag = 1;
   private closed = false;
 
-  constructor(world: SimWorld, id: string, broker: Broker, probe: NodeProbe, client: SessionClient) {
+  constructor(world: SimWorld, id: string, { broker, policies, probe }: SimProcess, client: SessionClient) {
     this.world = world;
     this.id = id;
     this.broker = broker;
+    this.policies = policies;
     this.probe = probe;
     this.client = client;
     this.gateWatch = broker.gate.onChange(() => this.readAgain());
@@ -89,7 +95,7 @@ export class Session implements PublishOwner, DeliverySink {
     const wire = { publisher: this.world.publisherNumber(message.publisher), number: message.number };
     encodeMessage(this.parts, wire, request.exchange, request.routingKey, message.persistent, request.paddingBytes);
     const tag = this.nextTag++;
-    const open: OpenPublish = { message, partsLeft: 0 };
+    const open: OpenPublish = { message, partsLeft: 0, refused: false };
     this.publishes.set(tag, open);
     open.partsLeft = this.broker.publish(route, this.parts, this, tag);
     // The bytes are copied before publish returns.
@@ -106,6 +112,12 @@ export class Session implements PublishOwner, DeliverySink {
     for (const request of this.unread.splice(0)) this.publish(request);
   }
 
+  refused(tag: number): void {
+    const open = this.publishes.get(tag);
+    if (open !== undefined) open.refused = true;
+    this.completed(tag);
+  }
+
   completed(tag: number): void {
     const open = this.publishes.get(tag);
     if (open === undefined) {
@@ -115,6 +127,10 @@ export class Session implements PublishOwner, DeliverySink {
     if (--open.partsLeft > 0) return;
     this.publishes.delete(tag);
     if (this.closed) return;
+    if (open.refused) {
+      this.client.refused(open.message);
+      return;
+    }
     this.world.history.confirmed(open.message, this.broker.node);
     this.client.confirmed(open.message);
   }

@@ -10,6 +10,7 @@ import { powerCut } from './power-cut.js';
 import { reattachment } from './reattachment.js';
 import type { Scenario } from './scenario.js';
 import { tooFew } from './too-few.js';
+import { tooFewOfAQueue } from './too-few-of-a-queue.js';
 import { unansweredShrink } from './unanswered-shrink.js';
 import { wiring } from './wiring.js';
 
@@ -26,6 +27,7 @@ export const scenarios: readonly Scenario[] = [
   powerCut,
   reattachment,
   tooFew,
+  tooFewOfAQueue,
   unansweredShrink,
   wiring,
 ];

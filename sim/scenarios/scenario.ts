@@ -18,6 +18,8 @@ export interface Scenario {
   readonly consumers?: Partial<ConsumerStyle>;
   /** A queue is deleted and declared again all the time. */
   readonly recycles?: boolean;
+  /** Policies come and go. */
+  readonly policies?: boolean;
   /** One round; played `rounds` times with everything healed in between. */
   play(stage: Stage): Promise<void>;
   readonly rounds: number;

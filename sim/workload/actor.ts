@@ -34,6 +34,7 @@ export abstract class Actor implements ConnectionOwner {
   }
 
   confirmed(_message: Message): void {}
+  refused(_message: Message): void {}
   unroutable(_message: Message): void {}
   delivered(_delivery: Delivery, _consumer: Consumer): void {}
   cancelled(_consumer: Consumer, _reason: string): void {}

@@ -1,3 +1,4 @@
+import type { Arguments } from '../../src/model/broker.js';
 import type { Session } from '../client/session.js';
 import { QueueLife } from '../history.js';
 import { lostWithReplicas } from '../survivors.js';
@@ -9,13 +10,13 @@ export interface QueuePlan {
   durable: boolean;
   /** Bound to the fan-out exchange. */
   fanned: boolean;
+  arguments: Arguments;
 }
 
 export const fanoutExchange = 'fan';
 
 function declaration(
-  name: string,
-  durable: boolean,
+  { name, durable, arguments: args }: Pick<QueuePlan, 'name' | 'durable' | 'arguments'>,
   session: Session,
 ): Parameters<Session['broker']['wiring']['declareQueue']>[0] {
   return {
@@ -25,7 +26,7 @@ function declaration(
     durable,
     exclusive: false,
     autoDelete: false,
-    arguments: {},
+    arguments: args,
     connection: session.id,
   };
 }
@@ -74,7 +75,7 @@ export class Declarer extends Actor {
     const life = this.world.history.newestLife(plan.name)!;
     const startedAt = this.world.loop.now;
     const outcome = await this.insist(`declare ${plan.name}`, (session) =>
-      session.broker.wiring.declareQueue(declaration(plan.name, plan.durable, session)),
+      session.broker.wiring.declareQueue(declaration(plan, session)),
     );
     if (outcome.kind === 'refused') this.world.fail('declarations', `declare ${plan.name}: ${outcome.error.message}`);
     if (plan.fanned) await this.bindToFan(plan.name);
@@ -106,14 +107,17 @@ export class Declarer extends Actor {
     const outcome = await this.insist(`status of ${plan.name}`, (session) =>
       this.random.chance(0.5)
         ? session.broker.queueStatus('/', plan.name)
-        : session.broker.wiring.declareQueue({ ...declaration(plan.name, plan.durable, session), passive: true }),
+        : session.broker.wiring.declareQueue({ ...declaration(plan, session), passive: true }),
     );
     this.refusedOnlyIfLost(outcome, plan.name);
   }
 
   private async askForNothing(): Promise<void> {
     const outcome = await this.insist('passive declaration of a queue that does not exist', (session) =>
-      session.broker.wiring.declareQueue({ ...declaration('no-such-queue', true, session), passive: true }),
+      session.broker.wiring.declareQueue({
+        ...declaration({ name: 'no-such-queue', durable: true, arguments: {} }, session),
+        passive: true,
+      }),
     );
     if (outcome.kind === 'ok') this.world.fail('declarations', 'a queue that nobody declared exists');
   }

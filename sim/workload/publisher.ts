@@ -75,6 +75,15 @@ export class Publisher extends Actor implements Stirred {
     this.waitingSince = this.world.loop.now;
   }
 
+  /** Sent again, which makes it one of those that may come twice. */
+  override refused(message: Message): void {
+    const entry = this.unconfirmed.find((candidate) => candidate.message === message);
+    if (entry === undefined) return;
+    void this.sleep(50, 200).then(() => {
+      if (this.unconfirmed.includes(entry)) this.send([entry]);
+    });
+  }
+
   override unroutable(message: Message): void {
     this.confirmed(message);
   }

@@ -2,13 +2,16 @@ import type { PublishOwner } from '../model/broker.js';
 
 /** Writes one basic.ack to the client. */
 export type AckWriter = (deliveryTag: number, multiple: boolean) => void;
+/** Writes one basic.nack to the client. */
+export type NackWriter = (deliveryTag: number) => void;
 
 const initialCapacity = 64;
 
 /**
  * The publishes of a channel in confirm mode that are not confirmed yet: a counter of missing parts each, in a ring.
  * Confirms are gathered and leave once a turn: one ack(multiple) for everything before the first gap, single acks for
- * what lies behind it. Publishes complete out of order when they go to different groups.
+ * what lies behind it. Publishes complete out of order when they go to different groups. One of which a part was refused is
+ * nacked once all its parts are answered, before an ack could cover it.
  *
  * Tags count from 1, as the client counts them (confirm.select).
  */
@@ -24,6 +27,9 @@ export class ConfirmLedger implements PublishOwner {
   private acked = 1;
   /** Complete since the last flush, behind a gap at that time. */
   private readonly behindGap: number[] = [];
+  /** Of some of their parts nothing is promised. */
+  private readonly refusals = new Set<number>();
+  private nacks: number[] = [];
   private readonly onDirty: () => void;
   private dirty = false;
 
@@ -58,9 +64,18 @@ export class ConfirmLedger implements PublishOwner {
     if (left === 0) this.complete(tag);
   }
 
-  /** Writes all acks that are due. */
-  flush(write: AckWriter): void {
+  refused(tag: number): void {
+    this.refusals.add(tag);
+    this.completed(tag);
+  }
+
+  /** Writes all answers that are due. */
+  flush(write: AckWriter, writeNack: NackWriter): void {
     this.dirty = false;
+    if (this.nacks.length > 0) {
+      for (const tag of this.nacks) writeNack(tag);
+      this.nacks = [];
+    }
     const { head, acked, behindGap } = this;
     if (head > acked) {
       write(head - 1, head - acked > 1);
@@ -72,11 +87,13 @@ export class ConfirmLedger implements PublishOwner {
   }
 
   private complete(tag: number): void {
+    const isRefused = this.refusals.size > 0 && this.refusals.delete(tag);
+    if (isRefused) this.nacks.push(tag);
     if (tag === this.head) {
       let head = tag + 1;
       while (head < this.next && this.missing[head & this.mask] === 0) head++;
       this.head = head;
-    } else {
+    } else if (!isRefused) {
       this.behindGap.push(tag);
     }
     if (!this.dirty) {

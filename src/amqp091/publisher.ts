@@ -7,7 +7,7 @@
  *
  * The last route is kept with the bytes of exchange and routing key, and found again by comparing those.
  */
-import type { PublishOwner, Route } from '../model/broker.js';
+import { nobody, type Route } from '../model/broker.js';
 import { sameBytes } from '../wire/bytes.js';
 import type { ChannelHost, ConfirmFlush } from './channel-host.js';
 import { ContentHeader, MethodId, ProtocolError, PublishView, ReplyCode } from './codec/index.js';
@@ -27,8 +27,6 @@ const firstGatherBytes = 256 * 1024;
 const expirationMsMax = 0xffff_ffff;
 const persistentMode = 2;
 
-/** Owns publishes of channels without confirms: nobody asks. */
-const nobody: PublishOwner = { completed(): void {} };
 const nothing = new Uint8Array(0);
 
 export class Publisher implements OpenContent, ConfirmFlush {
@@ -142,13 +140,17 @@ export class Publisher implements OpenContent, ConfirmFlush {
     const { confirms, host } = this;
     if (!confirms) return;
     const before = confirms.outstanding;
-    confirms.flush(this.writeAck);
+    confirms.flush(this.writeAck, this.writeNack);
     host.counters.confirmed += before - confirms.outstanding;
     if (this.holdsInput && confirms.outstanding * 2 < host.limits.unconfirmedMax) this.releaseInput();
   }
 
   private readonly writeAck = (deliveryTag: number, multiple: boolean): void => {
     this.host.frames.ack(this.channel, deliveryTag, multiple);
+  };
+
+  private readonly writeNack = (deliveryTag: number): void => {
+    this.host.frames.nack(this.channel, deliveryTag, false, false);
   };
 
   /** The views now refer to `bytes`. They may go on doing so only while that is the chunk just read. */

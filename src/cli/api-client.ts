@@ -29,7 +29,7 @@ export class ApiError extends Error {
   }
 }
 
-/** One request of a node's API. Resolves to the answer's body; rejects with ApiError. */
+/** One request of a node's API. Resolves to the answer's body, undefined if it has none; rejects with ApiError. */
 export async function callApi(
   url: URL,
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
@@ -50,13 +50,14 @@ export async function callApi(
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(timeoutMs),
     });
-    answer = await response.json();
+    const text = await response.text();
+    answer = text === '' ? undefined : JSON.parse(text);
   } catch (error) {
     const cause = (error as Error).cause ?? error;
     throw new ApiError(`no node answers at ${url.protocol}//${url.host}: ${(cause as Error).message}`, true);
   }
   if (response.ok) return answer;
-  const { reason } = answer as { reason?: string };
+  const { reason } = (answer ?? {}) as { reason?: string };
   throw new ApiError(`${url.host} refuses: ${reason ?? response.status}`, response.status === 503);
 }
 

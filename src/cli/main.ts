@@ -10,6 +10,7 @@ import { benchCommand } from './bench.js';
 import { clusterCommand } from './cluster.js';
 import { CommandError, ExitCode, explain } from './fail.js';
 import { overrideCommand } from './override.js';
+import { policyCommand } from './policy.js';
 import { serveCommand } from './serve.js';
 import { statusCommand } from './status.js';
 
@@ -18,8 +19,21 @@ const program: Command = new Command('understudy')
   .version(version)
   .exitOverride()
   .configureOutput({ outputError: () => {} });
-for (const command of [serveCommand(), clusterCommand(), statusCommand(), overrideCommand(), benchCommand()])
-  program.addCommand(command.copyInheritedSettings(program));
+const commands = [
+  serveCommand(),
+  clusterCommand(),
+  statusCommand(),
+  policyCommand(),
+  overrideCommand(),
+  benchCommand(),
+];
+for (const command of commands) program.addCommand(inherit(command, program));
+
+function inherit(command: Command, parent: Command): Command {
+  command.copyInheritedSettings(parent);
+  for (const part of command.commands) inherit(part, command);
+  return command;
+}
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommandError) return error.exitCode;

@@ -10,7 +10,16 @@ export interface ResourceRequest {
   asker: string;
 }
 
-/** Returns what is sent as JSON, or a promise of it. Throws, or rejects with, HttpError or RefusedError. */
+/** An answer without a body, other than 200. */
+export class Done {
+  readonly status: number;
+
+  constructor(status: number) {
+    this.status = status;
+  }
+}
+
+/** Returns what is sent as JSON, or `Done`, or a promise of it. Throws, or rejects with, HttpError or RefusedError. */
 export type Handler = (request: ResourceRequest) => unknown;
 
 /** Something that can be read or changed under a path. */

@@ -16,11 +16,12 @@ import type { Endpoint } from '../config/endpoint.js';
 import type { Authenticator } from '../security/authenticator.js';
 import { clusterRoutes } from './api/cluster.js';
 import { healthRoutes } from './api/health.js';
+import { policyRoutes } from './api/policies.js';
 import { queueRoutes } from './api/queues.js';
 import { authorizedUser } from './basic-auth.js';
 import { readBody } from './json-body.js';
 import { PacedSocket } from './paced-socket.js';
-import { type Handler, HttpError, type Resource } from './resource.js';
+import { Done, type Handler, HttpError, type Resource } from './resource.js';
 
 export interface ManagementOptions {
   broker: BrokerNode;
@@ -32,7 +33,7 @@ export interface ManagementOptions {
   later: (run: () => void) => void;
 }
 
-const resources: readonly Resource[] = [...clusterRoutes, ...queueRoutes, ...healthRoutes];
+const resources: readonly Resource[] = [...clusterRoutes, ...queueRoutes, ...policyRoutes, ...healthRoutes];
 
 const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const satisfies HTTPMethod[];
 
@@ -114,7 +115,9 @@ export class ManagementServer {
     this.busy.add(socket);
     this.requests++;
     try {
-      answer(response, 200, await this.result(request));
+      const result = await this.result(request);
+      if (result instanceof Done) answer(response, result.status, undefined);
+      else answer(response, 200, result);
     } catch (error) {
       this.refuse(response, error);
     } finally {
@@ -170,7 +173,7 @@ function methodsOf({ get, post, put, delete: remove }: Resource): [HTTPMethod, H
 
 function answer(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
   if (response.destroyed) return;
-  const text = JSON.stringify(body);
+  const text = body === undefined ? '' : JSON.stringify(body);
   response.writeHead(status, {
     ...headers,
     'content-type': 'application/json',

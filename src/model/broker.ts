@@ -3,6 +3,7 @@
  * Control path: promises that reject with RefusedError. Data path: plain calls, no promise or closure per message.
  */
 import type { EnqueueView, MessageParts } from '../log/record.js';
+import type { Definition } from './policy/definition.js';
 
 /** A client connection, unique in the cluster: `<node>/<boot>/<n>`. It owns exclusive queues. */
 export type ConnectionId = string;
@@ -84,6 +85,9 @@ export interface QueueStatus extends QueueInfo {
   exclusive: boolean;
   autoDelete: boolean;
   arguments: Arguments;
+  /** The policy that applies, and what it sets; '' = none. */
+  policy: string;
+  policyDefinition: Definition;
   unacknowledged: number;
   group: number;
   /** Node names: primary, replicas wanted, replicas in sync. */
@@ -122,7 +126,15 @@ export interface Route {
 export interface PublishOwner {
   /** One of the parts of the publish `tag` is safe (see Broker.publish). Never called before `publish` returned. */
   completed(tag: number): void;
+  /**
+   * Instead of `completed`: nothing is promised about the part, since too few replicas are in sync; it may be in its queue all the
+   * same.
+   */
+  refused(tag: number): void;
 }
+
+/** Owns publishes that nobody wants to be told of. */
+export const nobody: PublishOwner = { completed(): void {}, refused(): void {} };
 
 /** Whoever was given messages and owes an answer for each. Positions are those of the deliveries. */
 export interface Holder {
@@ -203,7 +215,8 @@ export interface Broker {
   route(vhost: string, exchange: string, routingKey: string, headers: () => Arguments): Route;
   /**
    * Sends a message on its way. Returns the number of parts, one per group; `owner.completed(tag)` is called once for each
-   * when it is safe on every in-sync replica (at once in a later phase of this turn where nothing must be waited for).
+   * when it is safe on every in-sync replica (at once in a later phase of this turn where nothing must be waited for), and
+   * `min-in-sync` of its queues allows it.
    * The parts' bytes are copied before this returns.
    */
   publish(route: Route, parts: MessageParts, owner: PublishOwner, tag: number): number;

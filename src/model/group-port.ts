@@ -90,8 +90,11 @@ export interface GroupClientPort {
   readonly congested: boolean;
   /** `wiringVersion` has grown. */
   wiringReached(): void;
-  /** All publishes of this node up to `sequence` are safe on every in-sync replica. Cumulative. */
-  confirmed(sequence: number): void;
+  /**
+   * All publishes of this node up to `sequence` are safe on every in-sync replica. Cumulative. `inSync`: members of the smallest
+   * set that may be recorded now (rule 21), all of which have them.
+   */
+  confirmed(sequence: number, inSync: number): void;
   /** The first `count` settlements (ack, requeue, reject) of this attachment are committed. Cumulative. */
   settled(count: number): void;
   /** The view is valid during the call only. */

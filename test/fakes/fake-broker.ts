@@ -293,6 +293,8 @@ export class FakeBroker implements Broker, Wiring {
       exclusive,
       autoDelete,
       arguments: args,
+      policy: '',
+      policyDefinition: {},
       unacknowledged: queue.held.size,
       group: 1,
       leader: this.node,

@@ -54,6 +54,8 @@ describe('HTTP', () => {
       durable: true,
       exclusive: false,
       auto_delete: false,
+      policy: null,
+      effective_policy_definition: {},
       messages: 3,
       messages_ready: 2,
       messages_unacknowledged: 1,
@@ -140,6 +142,51 @@ describe('HTTP', () => {
     assert.equal(await post(json, JSON.stringify({ text: 'x'.repeat(100_000) })), 413);
     assert.equal(await post(json, '{}'), 409, 'alone: nobody waits');
     assert.equal((await request(`${broker.httpUrl}/api/health`)).status, 200);
+  });
+
+  it('sets, shows, replaces and clears policies, under the paths of RabbitMQ', async () => {
+    const channel = await connection.createChannel();
+    await channel.assertQueue('of a policy');
+    const queue = `${broker.httpUrl}/api/queues/%2F/${encodeURIComponent('of a policy')}`;
+    const policy = `${broker.httpUrl}/api/policies/%2F/one`;
+    const body = { pattern: '^of a', definition: { 'min-in-sync': 1 }, priority: 3, 'apply-to': 'queues' };
+    assert.equal((await request(policy)).status, 404);
+    assert.equal((await request(policy, { method: 'PUT', body })).status, 201);
+    assert.deepEqual((await request(policy)).body, { vhost: '/', name: 'one', ...body });
+    assert.equal((await request(queue)).body['policy'], 'one');
+    assert.deepEqual((await request(queue)).body['effective_policy_definition'], { 'min-in-sync': 1 });
+    assert.equal((await request(policy, { method: 'PUT', body: { ...body, priority: 4 } })).status, 204);
+    const all = await request(`${broker.httpUrl}/api/policies`);
+    assert.deepEqual(all.body, [{ vhost: '/', name: 'one', ...body, priority: 4 }]);
+    assert.deepEqual((await request(`${broker.httpUrl}/api/policies/%2F`)).body, all.body);
+    assert.equal((await request(`${broker.httpUrl}/api/policies/nowhere`)).status, 404);
+    assert.equal((await request(policy, { method: 'DELETE' })).status, 204);
+    assert.equal((await request(policy, { method: 'DELETE' })).status, 404);
+    assert.equal((await request(queue)).body['policy'], null);
+  });
+
+  it('refuses policies that make no sense, and changes by strangers', async () => {
+    const policy = `${broker.httpUrl}/api/policies/%2F/wrong`;
+    const good = { pattern: '', definition: { 'min-in-sync': 1 } };
+    const bodies: [body: unknown, status: number, reason: RegExp][] = [
+      ['{', 400, /is no JSON/],
+      [[], 400, /no JSON object/],
+      [{ definition: {} }, 400, /"pattern" must be a text/],
+      [{ ...good, priority: '1' }, 400, /"priority" must be a number/],
+      [{ ...good, pattern: '(' }, 400, /no regular expression/],
+      [{ ...good, definition: { nonsense: 1 } }, 400, /'nonsense' is no key of a policy's definition: it may have/],
+      [' '.repeat(100_000), 413, /more than 65536 bytes/],
+    ];
+    for (const [body, status, reason] of bodies) {
+      const answer = await request(policy, { method: 'PUT', body });
+      assert.equal(answer.status, status, String(reason));
+      assert.match(String(answer.body['reason']), reason);
+    }
+    assert.equal((await request(policy, { method: 'PUT', body: good, credentials: 'guest:wrong' })).status, 401);
+    const { status, headers } = await request(policy, { method: 'POST', body: good });
+    assert.equal(status, 405);
+    assert.equal(headers.get('allow'), 'GET, HEAD, PUT, DELETE');
+    assert.equal((await request(policy)).status, 404);
   });
 
   it('answers HEAD without a body', async () => {

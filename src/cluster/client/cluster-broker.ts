@@ -91,7 +91,7 @@ export class ClusterBroker implements Broker {
     const known = this.routes.find(version, vhost, exchange, routingKey);
     if (known !== undefined) return known;
     const routing = this.tables.route(vhost, exchange, routingKey, headers);
-    const route = new ClusterRoute(routing, version, this.options.clients);
+    const route = new ClusterRoute(routing, version, this.options.clients, this.tables);
     if (route.keyed) this.routes.add(vhost, exchange, routingKey, route);
     return route;
   }
@@ -101,10 +101,14 @@ export class ClusterBroker implements Broker {
       this.deferred.add(route, parts, owner, tag);
       return 1;
     }
-    const { targets } = route as ClusterRoute;
+    const { targets, refusing } = route as ClusterRoute;
+    if (refusing !== undefined) {
+      refusing.client.refuse(owner, tag);
+      return 1;
+    }
     for (let i = 0; i < targets.length; i++) {
       const target = targets[i]!;
-      target.client.publish(parts, target.incarnations, target.durable && parts.persistent, owner, tag);
+      target.client.publish(parts, target.incarnations, target.durable && parts.persistent, owner, tag, target.gate);
     }
     this.sourcesGate.published(enqueueLength(parts, 0));
     return targets.length;
@@ -180,6 +184,7 @@ export class ClusterBroker implements Broker {
     const { clients, members, queues } = this.options;
     const queue = queues.find(vhost, name) ?? (await queues.found(vhost, name));
     const { ready, unacknowledged, consumers } = await clients.client(queue.group).count(queue.position);
+    const { policy } = this.tables.settings.of(queue);
     return {
       name,
       vhost,
@@ -187,6 +192,8 @@ export class ClusterBroker implements Broker {
       exclusive: queue.owner !== '',
       autoDelete: queue.autoDelete,
       arguments: queue.arguments,
+      policy: policy?.name ?? '',
+      policyDefinition: policy?.definition ?? {},
       messages: ready,
       unacknowledged,
       consumers,

@@ -1,6 +1,8 @@
 import type { Route } from '../../model/broker.js';
 import type { Routing } from '../../model/exchange/router.js';
 import { isDurable } from '../../model/wiring/objects.js';
+import type { WiringTables } from '../../model/wiring/tables.js';
+import { ConfirmGate } from './confirm-gate.js';
 import type { GroupClient } from './group-client.js';
 import type { GroupClients } from './group-clients.js';
 
@@ -13,9 +15,12 @@ export class RouteTarget {
   readonly incarnations: number[] = [];
   /** One of the queues is durable: so is a persistent message. */
   durable = false;
+  /** What the queues want of confirms. */
+  readonly gate: ConfirmGate;
 
-  constructor(client: GroupClient) {
+  constructor(client: GroupClient, tables: WiringTables) {
     this.client = client;
+    this.gate = new ConfirmGate(tables);
   }
 }
 
@@ -26,7 +31,13 @@ export class ClusterRoute implements Route {
   readonly queueCount: number;
   readonly targets: readonly RouteTarget[];
 
-  constructor(routing: Routing, version: number, clients: GroupClients) {
+  /** The one through which a message is to be refused now, if any: too few replicas are in sync. */
+  get refusing(): RouteTarget | undefined {
+    for (const target of this.targets) if (target.client.isClosed(target.gate)) return target;
+    return undefined;
+  }
+
+  constructor(routing: Routing, version: number, clients: GroupClients, tables: WiringTables) {
     this.version = version;
     this.keyed = routing.keyed;
     this.queueCount = routing.queues.length;
@@ -35,11 +46,12 @@ export class ClusterRoute implements Route {
       const client = clients.client(queue.group);
       let target = targets.find((one) => one.client === client && one.incarnations.length < targetQueuesMax);
       if (target === undefined) {
-        target = new RouteTarget(client);
+        target = new RouteTarget(client, tables);
         targets.push(target);
       }
       target.incarnations.push(queue.position);
       target.durable ||= isDurable(queue);
+      target.gate.add(queue);
     }
     this.targets = targets;
   }

@@ -1,8 +1,11 @@
 import type { PublishOwner } from '../../model/broker.js';
+import type { ConfirmGate } from './confirm-gate.js';
+import type { HeldConfirms } from './held-confirms.js';
 
 /**
  * Who is to be told when a publish is safe, by sequence number: a ring of (owner, tag). Sequences are consecutive and are
- * confirmed in order, so an entry needs no key. It holds what lies between `confirmed` and `last`.
+ * confirmed in order, so an entry needs no key. It holds what lies between `confirmed` and `last`. What is safe and whose gate is
+ * closed (rule 21) goes to `held`.
  */
 export class ConfirmRing {
   /** All publishes up to here are safe. */
@@ -11,11 +14,16 @@ export class ConfirmRing {
   last = 0;
   private owners: (PublishOwner | undefined)[];
   private tags: Float64Array;
+  /** Undefined: one replica is enough. */
+  private gates: (ConfirmGate | undefined)[];
+  private readonly held: HeldConfirms;
   private mask: number;
 
-  constructor(capacity = 1024) {
+  constructor(held: HeldConfirms, capacity = 1024) {
+    this.held = held;
     this.owners = new Array<PublishOwner | undefined>(capacity).fill(undefined);
     this.tags = new Float64Array(capacity);
+    this.gates = new Array<ConfirmGate | undefined>(capacity).fill(undefined);
     this.mask = capacity - 1;
   }
 
@@ -24,23 +32,27 @@ export class ConfirmRing {
   }
 
   /** Gives the next sequence to a publish. */
-  push(owner: PublishOwner, tag: number): number {
+  push(owner: PublishOwner, tag: number, gate: ConfirmGate | undefined): number {
     if (this.last - this.confirmed > this.mask) this.grow();
     const sequence = ++this.last;
     const at = sequence & this.mask;
     this.owners[at] = owner;
     this.tags[at] = tag;
+    this.gates[at] = gate;
     return sequence;
   }
 
-  /** Tells the owners of all publishes up to `sequence`. They may publish from within. */
-  confirmTo(sequence: number): void {
+  /** Tells the owners of all publishes up to `sequence`, while `inSync` replicas are in sync. They may publish from within. */
+  confirmTo(sequence: number, inSync: number): void {
     const end = Math.min(sequence, this.last);
     while (this.confirmed < end) {
       const at = ++this.confirmed & this.mask;
       const owner = this.owners[at];
       this.owners[at] = undefined;
-      if (owner !== undefined) owner.completed(this.tags[at]!);
+      const gate = this.gates[at];
+      if (owner === undefined) continue;
+      if (gate !== undefined && gate.need > inSync) this.held.add(gate, owner, this.tags[at]!);
+      else owner.completed(this.tags[at]!);
     }
   }
 
@@ -54,14 +66,16 @@ export class ConfirmRing {
 
   /** Doubles the ring. Its size is bounded by the publish gate, which closes long before memory is short. */
   private grow(): void {
-    const { owners, tags, mask } = this;
+    const { owners, tags, gates, mask } = this;
     const capacity = (mask + 1) * 2;
     this.owners = new Array<PublishOwner | undefined>(capacity).fill(undefined);
     this.tags = new Float64Array(capacity);
+    this.gates = new Array<ConfirmGate | undefined>(capacity).fill(undefined);
     this.mask = capacity - 1;
     for (let sequence = this.confirmed + 1; sequence <= this.last; sequence++) {
       this.owners[sequence & this.mask] = owners[sequence & mask];
       this.tags[sequence & this.mask] = tags[sequence & mask]!;
+      this.gates[sequence & this.mask] = gates[sequence & mask];
     }
   }
 }

@@ -5,7 +5,7 @@
  */
 import type { Clock, Timer } from '../../base/clock.js';
 import { MessageParts } from '../../log/record.js';
-import type { Arguments, PublishOwner, Route } from '../../model/broker.js';
+import { type Arguments, nobody, type PublishOwner, type Route } from '../../model/broker.js';
 
 /** Stands for a route that is not known yet. */
 export class DeferredRoute implements Route {
@@ -35,6 +35,7 @@ interface Deferred {
 /** Counts the parts of one message down to the one completion that its owner was promised. */
 class Joined implements PublishOwner {
   left = 0;
+  private isRefused = false;
   readonly owner: PublishOwner;
 
   constructor(owner: PublishOwner) {
@@ -42,7 +43,14 @@ class Joined implements PublishOwner {
   }
 
   completed(tag: number): void {
-    if (--this.left === 0) this.owner.completed(tag);
+    if (--this.left > 0) return;
+    if (this.isRefused) this.owner.refused(tag);
+    else this.owner.completed(tag);
+  }
+
+  refused(tag: number): void {
+    this.isRefused = true;
+    this.completed(tag);
   }
 }
 
@@ -101,6 +109,10 @@ export class DeferredPublishes {
     this.waiting = [];
     this.bytes = 0;
     for (const { route, parts, owner, tag } of waiting) {
+      if (owner === nobody) {
+        this.send(route, parts, owner, tag);
+        continue;
+      }
       const joined = new Joined(owner);
       joined.left = this.send(route, parts, joined, tag);
       if (joined.left === 0) owner.completed(tag);

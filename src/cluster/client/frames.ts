@@ -19,7 +19,7 @@
  *   attached     0 u32 attachment   4 u32 free   8 f64 epoch
  *   refused      0 u32 attachment   4 u32 free   8 f64 epoch known there: higher than the one asked for; or the same, when an
  *                attachment that was accepted is broken
- *   confirmed    0 u32 attachment   4 u32 free   8 f64 sequence
+ *   confirmed    0 u32 attachment   4 u32 replicas in sync (0 = not said)   8 f64 sequence
  *   settled      0 u32 attachment   4 u32 free   8 f64 count
  *   deliver      0 u32 attachment   4 u32 subscriber, highest bit = redelivered   8 f64 incarnation   16 enqueue record
  *   subscribed   0 u32 attachment   4 u32 subscriber   8 UTF-8 refusal

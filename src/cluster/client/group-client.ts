@@ -18,7 +18,9 @@ import type { EnqueueView, MessageParts } from '../../log/record.js';
 import type { ConsumeRequest, DeliverySink, GetRequest, PublishOwner, Subscription } from '../../model/broker.js';
 import { deliveryCost } from '../../model/delivery-cost.js';
 import type { GroupServicePort, HeldMessage } from '../../model/group-port.js';
+import type { ConfirmGate } from './confirm-gate.js';
 import { ConfirmRing } from './confirm-ring.js';
+import { HeldConfirms } from './held-confirms.js';
 import { HeldMessages } from './held-messages.js';
 import { type OutboxMemory, PublishOutbox } from './publish-outbox.js';
 import { type PurgeOutcome, type QueueCount, Requests } from './requests.js';
@@ -62,7 +64,11 @@ export class GroupClient implements HolderClient, Flushable {
   /** The service of the present attachment. */
   port: ServiceControl | undefined;
   private readonly context: GroupClientContext;
-  private readonly confirms = new ConfirmRing();
+  private readonly held: HeldConfirms;
+  private readonly confirms: ConfirmRing;
+  /** As the primary last said; -1 = it has not. */
+  private inSync = -1;
+  private refusals: [owner: PublishOwner, tag: number][] = [];
   private outbox: PublishOutbox;
   /** What a log of this node gave back when it was deposed; becomes the outbox's beginning. */
   private returned: PublishOutbox | undefined;
@@ -92,20 +98,27 @@ export class GroupClient implements HolderClient, Flushable {
   constructor(group: number, context: GroupClientContext) {
     this.group = group;
     this.context = context;
+    this.held = new HeldConfirms(context.clock);
+    this.confirms = new ConfirmRing(this.held);
     this.outbox = new PublishOutbox(context.memory);
   }
 
   // ---- for this node's protocols ----
 
-  /** Sends a message to the queues `incarnations` of this group; `owner.completed(tag)` follows in a later phase or turn. */
+  /**
+   * Sends a message to the queues `incarnations` of this group; `owner.completed(tag)` follows in a later phase or turn, when `gate`
+   * is open.
+   */
   publish(
     parts: MessageParts,
     incarnations: readonly number[],
     durable: boolean,
     owner: PublishOwner,
     tag: number,
+    gate?: ConfirmGate,
   ): void {
-    const sequence = this.confirms.push(owner, tag);
+    const isGated = gate !== undefined && gate.need > 1 && this.context.rules.minInSync;
+    const sequence = this.confirms.push(owner, tag, isGated ? gate : undefined);
     const { direct } = this;
     const version = this.context.wiringVersion();
     if (direct !== undefined && version <= direct.wiringVersion && this.outbox.allSent) {
@@ -116,8 +129,26 @@ export class GroupClient implements HolderClient, Flushable {
     }
   }
 
+  /** Publishes through that gate are to be refused now: there are too few replicas, as the primary has said. */
+  isClosed(gate: ConfirmGate): boolean {
+    return gate.need > this.inSync && this.inSync >= 0 && gate.isRefusing && this.context.rules.minInSync;
+  }
+
+  /** `owner.refused(tag)` follows in a later phase or turn. */
+  refuse(owner: PublishOwner, tag: number): void {
+    this.refusals.push([owner, tag]);
+    this.touch();
+  }
+
   forgetPublisher(owner: PublishOwner): void {
     this.confirms.forget(owner);
+    this.held.forget(owner);
+    this.refusals = this.refusals.filter(([one]) => one !== owner);
+  }
+
+  /** The node stops. */
+  close(): void {
+    this.held.close();
   }
 
   async consume(incarnation: number, request: ConsumeRequest): Promise<Subscription> {
@@ -162,7 +193,7 @@ export class GroupClient implements HolderClient, Flushable {
   /** What is not finished yet between this node's clients and the group. */
   get unfinished(): Unfinished {
     return {
-      publishes: this.confirms.outstanding,
+      publishes: this.confirms.outstanding + this.held.length,
       settlements: this.settlements.end - this.settlements.answered,
       requests: this.requests.size,
       subscriptions: this.subscriptions.size,
@@ -312,6 +343,8 @@ export class GroupClient implements HolderClient, Flushable {
     this.tie = undefined;
     this.port = undefined;
     this.direct = undefined;
+    this.inSync = -1;
+    this.held.level(0);
     for (const subscription of [...this.subscriptions.values()]) subscription.detached();
   }
 
@@ -333,14 +366,16 @@ export class GroupClient implements HolderClient, Flushable {
     for (const subscription of [...this.subscriptions.values()]) subscription.cancelledByService(reason);
     this.settlements.clear();
     this.requests.failAll(new RefusedError(Refusal.notFound, reason));
-    this.confirmed(this.confirms.last);
+    this.confirmed(this.confirms.last, Number.POSITIVE_INFINITY);
   }
 
   // ---- what the service says; the caller has checked the attachment's number ----
 
-  confirmed(sequence: number): void {
+  confirmed(sequence: number, inSync: number): void {
     if (!this.outbox.isEmpty) this.outbox.release(Math.min(sequence, this.confirms.last));
-    this.confirms.confirmTo(sequence);
+    this.inSync = inSync;
+    this.held.level(inSync);
+    this.confirms.confirmTo(sequence, inSync);
   }
 
   settled(count: number): void {
@@ -400,6 +435,7 @@ export class GroupClient implements HolderClient, Flushable {
 
   flush(): void {
     this.dirty = false;
+    for (const [owner, tag] of this.refusals.splice(0)) owner.refused(tag);
     this.giveBackClosed();
     if (this.tie !== undefined) this.send(this.tie);
     else if (this.gone !== '') this.abandon(this.gone);

@@ -117,7 +117,10 @@ export class GroupClients implements UnconfirmedKeeper {
 
   close(): void {
     this.expiry.cancel();
-    for (const seat of this.seats.values()) seat.pause?.cancel();
+    for (const seat of this.seats.values()) {
+      seat.pause?.cancel();
+      seat.client.close();
+    }
   }
 
   private seat(group: number): Seat {
@@ -254,7 +257,8 @@ export class GroupClients implements UnconfirmedKeeper {
     const id = view.getUint32(start + 4, true);
     switch (frame.type) {
       case FrameType.confirmed:
-        return client.confirmed(view.getFloat64(start + 8, true));
+        // An older primary does not say how many are in sync: it holds confirms itself.
+        return client.confirmed(view.getFloat64(start + 8, true), id === 0 ? Number.POSITIVE_INFINITY : id);
       case FrameType.settled:
         return client.settled(view.getFloat64(start + 8, true));
       case FrameType.deliver: {

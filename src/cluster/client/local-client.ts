@@ -16,8 +16,8 @@ export class LocalClient implements GroupClientPort {
   wiringReached(): void {
     if (this.client.isCurrent(this.number)) this.client.touch();
   }
-  confirmed(sequence: number): void {
-    if (this.client.isCurrent(this.number)) this.client.confirmed(sequence);
+  confirmed(sequence: number, inSync: number): void {
+    if (this.client.isCurrent(this.number)) this.client.confirmed(sequence, inSync);
   }
   settled(count: number): void {
     if (this.client.isCurrent(this.number)) this.client.settled(count);

@@ -14,6 +14,7 @@ export class RemoteClient implements GroupClientPort, Flushable {
   private readonly attachment: number;
   private readonly turn: Turn;
   private toConfirm = -1;
+  private inSync = 0;
   private toSettle = -1;
   private dirty = false;
   private closed = false;
@@ -41,8 +42,9 @@ export class RemoteClient implements GroupClientPort, Flushable {
   /** Publishes of other nodes wait at the service: they are on their way already. */
   wiringReached(): void {}
 
-  confirmed(sequence: number): void {
+  confirmed(sequence: number, inSync: number): void {
     this.toConfirm = sequence;
+    this.inSync = inSync;
     this.touch();
   }
 
@@ -124,7 +126,7 @@ export class RemoteClient implements GroupClientPort, Flushable {
     this.dirty = false;
     if (this.closed) return;
     if (this.toConfirm >= 0)
-      sendIdValue(this.link, FrameType.confirmed, this.group, this.attachment, 0, this.toConfirm);
+      sendIdValue(this.link, FrameType.confirmed, this.group, this.attachment, this.inSync, this.toConfirm);
     if (this.toSettle >= 0) sendIdValue(this.link, FrameType.settled, this.group, this.attachment, 0, this.toSettle);
     this.toConfirm = -1;
     this.toSettle = -1;

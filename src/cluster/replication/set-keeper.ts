@@ -254,9 +254,7 @@ export class SetKeeper {
 
   /** Rule 21: publishes are confirmed only with enough members in the smallest set that may be recorded. */
   updateMinInSync(): void {
-    const min = isLocalGroup(this.record.value.group) ? 0 : this.context.map.config.minInSync;
-    const held = this.context.rules.minInSync && this.primary.set.smallest < min;
-    if (this.primary.service !== undefined) this.primary.service.confirmsHeld = held;
+    if (this.primary.service !== undefined) this.primary.service.inSync = this.primary.set.smallest;
   }
 
   // ---- places ----

@@ -27,6 +27,8 @@ export interface WiringServerOptions {
   tables: WiringTables;
   /** The group for a new queue; an exclusive one (`queue.owner`) belongs into its node's local group. */
   chooseGroup(queue: QueueObject, node: string): number;
+  /** Replicas that a queue may have, at most. */
+  replicasMax(): number;
   lives: BootLives;
   links: Links | undefined;
   clock: Clock;
@@ -81,10 +83,17 @@ export class WiringServer {
     this.orphans?.cancel();
     this.orphans = undefined;
     if (leader === undefined) return;
-    const { tables, chooseGroup, lives, clock } = this.options;
+    const { tables, chooseGroup, replicasMax, lives, clock } = this.options;
     const log = new SystemLog(leader.appender);
     const isOver = (node: string, boot: number): boolean => lives.isOver(node, boot);
-    this.sequencer = new WiringSequencer({ tables, log, inherited: leader.takeoverEnd, chooseGroup, isOver });
+    this.sequencer = new WiringSequencer({
+      tables,
+      log,
+      inherited: leader.takeoverEnd,
+      chooseGroup,
+      replicasMax,
+      isOver,
+    });
     this.orphans = clock.every(orphanPeriodMs, () => this.reportGone());
   }
 

@@ -13,6 +13,8 @@ export const queueRoutes: readonly Resource[] = [
         durable: status.durable,
         exclusive: status.exclusive,
         auto_delete: status.autoDelete,
+        policy: status.policy === '' ? null : status.policy,
+        effective_policy_definition: status.policyDefinition,
         messages: status.messages + status.unacknowledged,
         messages_ready: status.messages,
         messages_unacknowledged: status.unacknowledged,

@@ -18,6 +18,12 @@ export class Newest<T extends { readonly position: number }> {
     } else this.older.push(object);
   }
 
+  /** Everything that has the name, in no particular order. */
+  all(): readonly T[] {
+    if (this.current === undefined) return [];
+    return this.older === undefined ? [this.current] : [this.current, ...this.older];
+  }
+
   remove(object: T): void {
     if (this.current !== object) {
       this.older = this.older?.filter((other) => other !== object);

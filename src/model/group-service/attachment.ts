@@ -43,6 +43,7 @@ export class Attachment implements GroupServicePort {
   private readonly service: GroupService;
   private readonly publisher: Publisher;
   private confirmedSent: number;
+  private inSyncSent = 0;
   /** Settlements: received, received before the last mark, committed and told. */
   private received = 0;
   private marked = 0;
@@ -141,13 +142,19 @@ export class Attachment implements GroupServicePort {
 
   /** Tells the client how far its publishes are committed. */
   answerConfirms(): void {
-    const sequence = this.publisher.sequence;
-    if (sequence > this.confirmedSent) this.confirm(sequence);
+    const sequence = Math.max(this.publisher.sequence, this.confirmedSent);
+    if (sequence > this.confirmedSent || this.service.inSync !== this.inSyncSent) this.confirm(sequence);
+  }
+
+  /** Tells the client that fewer are in sync: true without a lease, too. */
+  answerFewer(): void {
+    if (this.service.inSync < this.inSyncSent) this.confirm(this.confirmedSent);
   }
 
   private confirm(sequence: number): void {
     this.confirmedSent = Math.max(this.confirmedSent, sequence);
-    this.client.confirmed(sequence);
+    this.inSyncSent = this.service.inSync;
+    this.client.confirmed(sequence, this.inSyncSent);
   }
 
   // ---- settling ----

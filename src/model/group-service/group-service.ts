@@ -79,7 +79,7 @@ export class GroupService implements Flushable {
   private isOpen: boolean;
   private isClosed = false;
   private isTouched = false;
-  private holdsConfirms = false;
+  private members = 1;
   private dirty: ServedQueue[] = [];
   private settling: ServedQueue[] = [];
   private readonly answers = new Answers();
@@ -152,12 +152,12 @@ export class GroupService implements Flushable {
     }
   }
 
-  /** Confirms of publishes are held back: too few replicas are in sync (rule 21). */
-  get confirmsHeld(): boolean {
-    return this.holdsConfirms;
+  /** Members of the smallest in-sync set that may be recorded: the nodes gate their clients' confirms with it (rule 21). */
+  get inSync(): number {
+    return this.members;
   }
-  set confirmsHeld(held: boolean) {
-    this.holdsConfirms = held;
+  set inSync(members: number) {
+    this.members = members;
     this.touch();
   }
 
@@ -371,8 +371,12 @@ export class GroupService implements Flushable {
     const lsn = this.rules.retryWaits ? end : 0;
     for (const attachment of this.attachments.values()) {
       attachment.markSettlements(lsn);
-      if (attachment.state !== AttachmentState.attached || (!mayAct && this.rules.leaseNeeded)) continue;
-      if (!this.holdsConfirms || !this.rules.minInSync) attachment.answerConfirms();
+      if (attachment.state !== AttachmentState.attached) continue;
+      if (!mayAct && this.rules.leaseNeeded) {
+        attachment.answerFewer();
+        continue;
+      }
+      attachment.answerConfirms();
       attachment.answerSettlements(this.committedLsn);
     }
   }

@@ -33,6 +33,7 @@ export const nameKey = {
   exchange: (vhost: string, name: string): string => `x\0${vhost}\0${name}`,
   /** `key`: the binding's `bindingKey`. */
   binding: (vhost: string, source: string, key: string): string => `b\0${vhost}\0${source}\0${key}`,
+  policy: (vhost: string, name: string): string => `p\0${vhost}\0${name}`,
   connection: (connection: ConnectionId): string => `c\0${connection}`,
   node: (node: string): string => `n\0${node}`,
 } as const;

@@ -6,6 +6,7 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { Lsn } from '../../log/lsn.js';
 import type { Arguments, ConnectionId } from '../broker.js';
+import type { ApplyTo, Definition } from '../policy/definition.js';
 import { argumentsFromJson, argumentsKey, argumentsToJson, type Json } from './arguments.js';
 
 /** Bytes of one object's JSON, at most. */
@@ -73,7 +74,20 @@ export interface UseObject {
   readonly durable: boolean;
 }
 
-export type WiringObject = VhostObject | ExchangeObject | QueueObject | BindingObject | UseObject;
+/** Settings for queues or exchanges by name. One of a name; while it is replaced, two. */
+export interface PolicyObject {
+  readonly kind: 'policy';
+  readonly position: Lsn;
+  readonly vhost: string;
+  readonly name: string;
+  /** A regular expression, found anywhere in a name. */
+  readonly pattern: string;
+  readonly priority: number;
+  readonly applyTo: ApplyTo;
+  readonly definition: Definition;
+}
+
+export type WiringObject = VhostObject | ExchangeObject | QueueObject | BindingObject | UseObject | PolicyObject;
 
 /**
  * Must the object's records be on disk before they count? An exclusive queue never: it lives no longer than its
@@ -82,6 +96,7 @@ export type WiringObject = VhostObject | ExchangeObject | QueueObject | BindingO
 export function isDurable(object: WiringObject): boolean {
   switch (object.kind) {
     case 'vhost':
+    case 'policy':
       return true;
     case 'queue':
       return object.durable && object.owner === '';
@@ -171,6 +186,17 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
       };
     case 'use':
       return { kind: 'use', position: 0, queue: Number(json['queue']), durable: json['durable'] === true };
+    case 'policy':
+      return {
+        kind: 'policy',
+        position: 0,
+        vhost: String(json['vhost']),
+        name: String(json['name']),
+        pattern: String(json['pattern']),
+        priority: Number(json['priority']),
+        applyTo: json['applyTo'] as ApplyTo,
+        definition: json['definition'] as Definition,
+      };
     default:
       return undefined;
   }

@@ -9,6 +9,7 @@
 import type { Refusal } from '../../base/errors.js';
 import type { Lsn } from '../../log/lsn.js';
 import type { Arguments, ConnectionId } from '../broker.js';
+import type { PolicyObject } from './objects.js';
 import { argumentsFromJson, argumentsToJson, type Json } from './arguments.js';
 
 export interface DeclareExchange {
@@ -93,6 +94,18 @@ export interface QueueUnused {
   readonly incarnation: Lsn;
 }
 
+/** Sets a policy, instead of the one of that name if there is one. The node that is asked checks nothing. */
+export interface SetPolicy {
+  readonly op: 'setPolicy';
+  readonly policy: Omit<PolicyObject, 'kind' | 'position'>;
+}
+
+export interface ClearPolicy {
+  readonly op: 'clearPolicy';
+  readonly vhost: string;
+  readonly name: string;
+}
+
 export type WiringOperation =
   | DeclareExchange
   | DeleteExchange
@@ -102,7 +115,9 @@ export type WiringOperation =
   | ConnectionClosed
   | NodeGone
   | QueueUsed
-  | QueueUnused;
+  | QueueUnused
+  | SetPolicy
+  | ClearPolicy;
 
 export interface WiringDone {
   readonly result: 'done';

@@ -43,6 +43,7 @@ export function planDeclareQueue(planner: Planner, declaration: DeclareQueue): v
   }
   checkNameLength('queue name', name);
   checkQueueArguments(declaration.arguments, describeQueue(vhost, name));
+  checkMinInSync(declaration, planner.context.replicasMax());
   checkQuorum(declaration);
   const owner = ownerOf(declaration.connection);
   if (declaration.exclusive) checkOwnerLives(planner, declaration);
@@ -106,6 +107,17 @@ function checkQuorum(declaration: DeclareQueue): void {
     Refusal.preconditionFailed,
     `invalid property '${wrong}' for ${describeQueue(declaration.vhost, declaration.name)}: ` +
       'a quorum queue is durable, not exclusive and not auto-delete',
+  );
+}
+
+/** What can never be confirmed is not to be declared. */
+function checkMinInSync(declaration: DeclareQueue, replicas: number): void {
+  const wanted = Number(argument(declaration.arguments, 'x-min-in-sync') ?? 1);
+  if (wanted <= replicas) return;
+  throw new RefusedError(
+    Refusal.preconditionFailed,
+    `invalid arg 'x-min-in-sync' for ${describeQueue(declaration.vhost, declaration.name)}: ${wanted} was received, ` +
+      `and queues have ${replicas} replicas: nothing would ever be confirmed`,
   );
 }
 

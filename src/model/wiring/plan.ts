@@ -8,6 +8,7 @@ import type { WiringObject } from './objects.js';
 import type { WiringAnswer, WiringOperation } from './operations.js';
 import { planBind, planUnbind } from './plan-binding.js';
 import { planDeclareExchange, planDeleteExchange } from './plan-exchange.js';
+import { planClearPolicy, planSetPolicy } from './plan-policy.js';
 import {
   planConnectionClosed,
   planDeclareQueue,
@@ -86,6 +87,12 @@ function dispatch(planner: Planner, operation: WiringOperation): void {
       break;
     case 'queueUnused':
       planQueueUnused(planner, operation);
+      break;
+    case 'setPolicy':
+      planSetPolicy(planner, operation);
+      break;
+    case 'clearPolicy':
+      planClearPolicy(planner, operation);
       break;
   }
 }

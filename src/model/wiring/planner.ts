@@ -17,9 +17,15 @@ export interface WiringLimits {
   readonly exchange: number;
   readonly queue: number;
   readonly binding: number;
+  readonly policy: number;
 }
 
-export const defaultLimits: WiringLimits = { exchange: 1_000_000, queue: 1_000_000, binding: 5_000_000 };
+export const defaultLimits: WiringLimits = {
+  exchange: 1_000_000,
+  queue: 1_000_000,
+  binding: 5_000_000,
+  policy: 1000,
+};
 
 /** What planning looks at. */
 export interface PlanContext {
@@ -27,6 +33,8 @@ export interface PlanContext {
   readonly limits: WiringLimits;
   /** The group for a new queue (its own `group` is 0), asked for at `node` ('' = by nobody's node). */
   chooseGroup(queue: QueueObject, node: string): number;
+  /** Replicas that a queue may have, at most. */
+  replicasMax(): number;
   /** Is this boot of the node over? Nothing can be declared for its connections any more. */
   isGone(node: string, boot: number): boolean;
 }
@@ -75,15 +83,19 @@ export class Planner {
    * @throws RefusedError if there is no room for it: too many objects, or too large an object.
    */
   create(object: ExchangeObject | QueueObject | BindingObject): void {
-    const max = this.context.limits[object.kind];
-    if (this.tables.count(object.kind) >= max) {
-      throw new RefusedError(
-        Refusal.preconditionFailed,
-        `cannot create another ${object.kind}: the limit of ${max} is reached; delete some first`,
-      );
-    }
+    this.checkRoom(object.kind);
     if (Object.keys(object.arguments).length > 0) encodeObject(object);
     this.creates.push(object);
+  }
+
+  /** @throws RefusedError if there are too many of the kind. */
+  checkRoom(kind: keyof WiringLimits): void {
+    const max = this.context.limits[kind];
+    if (this.tables.count(kind) < max) return;
+    throw new RefusedError(
+      Refusal.preconditionFailed,
+      `cannot create another ${kind}: the limit of ${max} is reached; delete some first`,
+    );
   }
 }
 

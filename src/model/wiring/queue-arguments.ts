@@ -1,29 +1,12 @@
 /** The arguments of queues: which are known, what they may be, and which of them make two declarations differ. */
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { Arguments, ArgumentValue } from '../broker.js';
+import { settingArguments } from '../policy/definition.js';
+import { type Check, flag, integer, oneOf, text } from './argument-checks.js';
 import { argument, argumentsEqual, describeArgument } from './arguments.js';
-
-/** Says what is expected of a value, or '' if it is right. */
-type Check = (value: ArgumentValue) => string;
 
 /** Largest time, in milliseconds (as in RabbitMQ). */
 const durationMax = 0xffff_ffff;
-
-function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Check {
-  const wanted = max === Number.MAX_SAFE_INTEGER ? `an integer of at least ${min}` : `an integer from ${min} to ${max}`;
-  return (value) => {
-    const number = typeof value === 'bigint' ? Number(value) : value;
-    return typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max ? '' : wanted;
-  };
-}
-
-function oneOf(...values: (string | number)[]): Check {
-  const wanted = values.map((value) => `'${value}'`).join(' or ');
-  return (value) => (values.some((one) => argumentsEqual(one, value)) ? '' : wanted);
-}
-
-const text: Check = (value) => (typeof value === 'string' ? '' : 'a string');
-const flag: Check = (value) => (typeof value === 'boolean' ? '' : 'a boolean');
 
 const checks: ReadonlyMap<string, Check> = new Map([
   ['x-queue-type', oneOf('classic', 'quorum')],
@@ -44,7 +27,7 @@ const checks: ReadonlyMap<string, Check> = new Map([
   ['x-queue-leader-locator', text],
   ['x-quorum-initial-group-size', integer(1)],
   ['x-replicas', integer(1)],
-  ['x-min-in-sync', integer(1)],
+  ...settingArguments,
 ]);
 
 /** 'classic' or 'quorum'; what a queue has no other argument for is classic. */

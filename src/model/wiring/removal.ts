@@ -4,6 +4,7 @@ import {
   type BindingObject,
   bindingKey,
   type ExchangeObject,
+  type PolicyObject,
   type QueueObject,
   type UseObject,
   type WiringObject,
@@ -21,6 +22,7 @@ export class Removal {
   private readonly exchanges = new Set<ExchangeObject>();
   private readonly queues = new Set<QueueObject>();
   private readonly uses = new Set<UseObject>();
+  private readonly policies = new Set<PolicyObject>();
   /** Exchanges whose bindings are still to be followed. */
   private readonly due: ExchangeTarget[] = [];
   /** Bindings removed, by the exchange that they leave. */
@@ -51,9 +53,13 @@ export class Removal {
     this.follow();
   }
 
+  policy(policy: PolicyObject): void {
+    this.policies.add(policy);
+  }
+
   /** All of it; bindings before what they connect, so that no part of the list leaves one without its ends. */
   objects(): WiringObject[] {
-    return [...this.bindings, ...this.exchanges, ...this.uses, ...this.queues];
+    return [...this.bindings, ...this.exchanges, ...this.uses, ...this.queues, ...this.policies];
   }
 
   private take(exchange: ExchangeObject): void {

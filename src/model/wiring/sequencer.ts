@@ -40,6 +40,8 @@ export interface SequencerOptions {
    * node. `node`: where it is declared.
    */
   chooseGroup: (queue: QueueObject, node: string) => number;
+  /** Replicas that a queue may have, at most. */
+  replicasMax: () => number;
   /** Is that boot of the node over now? One that was only out of reach may come back after its `nodeGone`. */
   isOver: (node: string, boot: number) => boolean;
   limits?: WiringLimits;
@@ -90,6 +92,7 @@ export class WiringSequencer {
       tables: options.tables,
       limits: options.limits ?? defaultLimits,
       chooseGroup: options.chooseGroup,
+      replicasMax: options.replicasMax,
       isGone: (node, boot) => boot <= (this.goneBoots.get(node) ?? 0) && options.isOver(node, boot),
     };
     this.locks = new NameLocks<Job>((claim) => this.ready.push(claim.holder));

@@ -11,6 +11,8 @@ import type { Arguments, ConnectionId } from '../broker.js';
 import { Router, type Routing } from '../exchange/router.js';
 import type { ExchangeTarget, QueueTarget } from '../exchange/target.js';
 import { GroupQueues, type QueueChange } from './group-queues.js';
+import { Policies } from '../policy/policies.js';
+import { QueueSettingsTable } from '../policy/queue-settings.js';
 import type { BindingObject, ExchangeObject, QueueObject, UseObject, VhostObject, WiringObject } from './objects.js';
 import { defaultVhost, VhostNames } from './vhost-names.js';
 
@@ -21,6 +23,9 @@ export interface QueueObserver {
 }
 
 export class WiringTables {
+  readonly policies: Policies = new Policies();
+  /** What holds for queues, of arguments, policies and defaults. */
+  readonly settings: QueueSettingsTable = new QueueSettingsTable(this.policies);
   private readonly vhosts = new Map<string, VhostNames>([[defaultVhost, new VhostNames(defaultVhost)]]);
   private readonly live = new Map<Lsn, WiringObject>();
   private readonly groups = new Map<number, GroupQueues>();
@@ -30,7 +35,7 @@ export class WiringTables {
   private readonly owned = new Map<ConnectionId, Map<Lsn, QueueObject>>();
   private readonly observers = new Set<QueueObserver>();
   private readonly router = new Router();
-  private readonly counts = { vhost: 0, exchange: 0, queue: 0, binding: 0, use: 0 };
+  private readonly counts = { vhost: 0, exchange: 0, queue: 0, binding: 0, use: 0, policy: 0 };
   private appliedVersion: Lsn = 0;
   private routes = 0;
 
@@ -72,6 +77,9 @@ export class WiringTables {
       case 'use':
         this.uses.set(placed.queue, placed);
         break;
+      case 'policy':
+        this.policies.add(placed);
+        break;
     }
   }
 
@@ -97,6 +105,9 @@ export class WiringTables {
         break;
       case 'use':
         this.uses.delete(object.queue);
+        break;
+      case 'policy':
+        this.policies.remove(object);
         break;
     }
   }
@@ -262,6 +273,7 @@ export class WiringTables {
     target.remove(queue);
     names.tidy(target);
     this.tidy(names);
+    this.settings.gone(queue);
     this.group(queue.group).gone(queue);
     const owned = this.owned.get(queue.owner);
     owned?.delete(queue.position);

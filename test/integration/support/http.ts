@@ -7,11 +7,17 @@ export interface Answer {
 /** One request with basic authentication; `credentials` null: without. */
 export async function request(
   url: string,
-  options: { method?: string; credentials?: string | null } = {},
+  options: { method?: string; credentials?: string | null; body?: unknown } = {},
 ): Promise<Answer> {
-  const { method = 'GET', credentials = 'guest:guest' } = options;
-  const headers = credentials === null ? {} : { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
-  const response = await fetch(url, { method, headers });
+  const { method = 'GET', credentials = 'guest:guest', body } = options;
+  const type = body === undefined ? {} : { 'content-type': 'application/json' };
+  const headers =
+    credentials === null ? type : { ...type, authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
+  const response = await fetch(url, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
   const text = await response.text();
   return {
     status: response.status,

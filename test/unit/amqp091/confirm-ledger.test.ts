@@ -5,11 +5,32 @@ import { ConfirmLedger } from '../../../src/amqp091/confirm-ledger.js';
 
 function flushed(ledger: ConfirmLedger): [number, boolean][] {
   const acks: [number, boolean][] = [];
-  ledger.flush((tag, multiple) => acks.push([tag, multiple]));
+  ledger.flush(
+    (tag, multiple) => acks.push([tag, multiple]),
+    (tag) => assert.fail(`${tag} is nacked`),
+  );
   return acks;
 }
 
 describe('ConfirmLedger', () => {
+  it('nacks a publish of which a part was refused, when all its parts are answered, and acks the others', () => {
+    const ledger = new ConfirmLedger(() => {});
+    for (const parts of [1, 2, 1]) ledger.opened(parts);
+    ledger.refused(2);
+    ledger.completed(3);
+    assert.deepEqual(flushed(ledger), [[3, false]]);
+    ledger.completed(2);
+    const nacks: number[] = [];
+    ledger.flush(
+      () => assert.fail('an ack'),
+      (tag) => nacks.push(tag),
+    );
+    assert.deepEqual(nacks, [2]);
+    ledger.completed(1);
+    assert.deepEqual(flushed(ledger), [[3, true]]);
+    assert.equal(ledger.outstanding, 0);
+  });
+
   it('confirms a contiguous prefix with one ack', () => {
     const ledger = new ConfirmLedger(() => {});
     for (let i = 0; i < 5; i++) ledger.opened(1);
@@ -71,14 +92,26 @@ describe('ConfirmLedger', () => {
         const ledger = new ConfirmLedger(() => {});
         const missing = new Map<number, number>();
         const confirmed = new Set<number>();
+        const refused = new Set<number>();
+        const nacked = new Set<number>();
         let next = 1;
         const check = (): void => {
-          ledger.flush((tag, multiple) => {
-            for (let t = multiple ? 1 : tag; t <= tag; t++) {
-              assert.ok(!missing.has(t), `${t} was confirmed before it was complete`);
-              confirmed.add(t);
-            }
-          });
+          ledger.flush(
+            (tag, multiple) => {
+              for (let t = multiple ? 1 : tag; t <= tag; t++) {
+                assert.ok(!missing.has(t), `${t} was confirmed before it was complete`);
+                assert.ok(!refused.has(t) || nacked.has(t), `${t} was confirmed though a part was refused`);
+                confirmed.add(t);
+              }
+            },
+            (tag) => {
+              assert.ok(
+                refused.has(tag) && !missing.has(tag) && !confirmed.has(tag) && !nacked.has(tag),
+                `nack of ${tag}`,
+              );
+              nacked.add(tag);
+            },
+          );
         };
         for (const { parts, flush, pick } of list) {
           assert.equal(ledger.nextTag, next);
@@ -91,7 +124,10 @@ describe('ConfirmLedger', () => {
             const left = missing.get(tag)! - 1;
             if (left === 0) missing.delete(tag);
             else missing.set(tag, left);
-            ledger.completed(tag);
+            if (pick % 5 === 0) {
+              refused.add(tag);
+              ledger.refused(tag);
+            } else ledger.completed(tag);
           }
           if (flush) check();
         }
@@ -100,7 +136,8 @@ describe('ConfirmLedger', () => {
           for (let i = 0; i < parts; i++) ledger.completed(tag);
         }
         check();
-        assert.equal(confirmed.size, next - 1);
+        assert.deepEqual(nacked, refused);
+        assert.equal(new Set([...confirmed, ...nacked]).size, next - 1);
         assert.equal(ledger.outstanding, 0);
       }),
     );

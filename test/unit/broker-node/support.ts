@@ -82,6 +82,10 @@ export class TestPublisher implements PublishOwner {
     if (count > 0) this.left.set(tag, count);
   }
 
+  refused(tag: number): void {
+    throw new Error(`publish ${tag} was refused`);
+  }
+
   completed(tag: number): void {
     const left = this.left.get(tag)! - 1;
     if (left === 0) this.left.delete(tag);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RefusedError } from '../../../src/base/errors.js';
 import { silentLogger } from '../../../src/base/logger.js';
+import { nobody } from '../../../src/model/broker.js';
 import { ClusterBroker, type ConnectionWiring } from '../../../src/cluster/client/cluster-broker.js';
 import { QueueAccess } from '../../../src/cluster/client/queue-access.js';
 import { outboxSource, SourcesGate } from '../../../src/cluster/client/publish-gate.js';
@@ -80,7 +81,7 @@ describe('cluster broker', () => {
     const route = broker.route('/', 'amq.fanout', 'any', noHeaders);
     assert.deepEqual([route.queueCount, route.keyed, route.version], [3, true, broker.routingVersion]);
     const told: number[] = [];
-    const owner = { completed: (tag: number) => told.push(tag) };
+    const owner = { completed: (tag: number) => void told.push(tag), refused: (tag: number) => void told.push(-tag) };
     assert.equal(broker.publish(route, message('m1'), owner, 5), 2);
     assert.deepEqual(told, []);
     await world.run(10);
@@ -100,7 +101,7 @@ describe('cluster broker', () => {
     const { broker } = await setup();
     const nowhere = broker.route('/', '', 'no-such-queue', noHeaders);
     assert.equal(nowhere.queueCount, 0);
-    assert.equal(broker.publish(nowhere, message('m'), { completed() {} }, 1), 0);
+    assert.equal(broker.publish(nowhere, message('m'), nobody, 1), 0);
     assert.throws(() => broker.route('/', 'x', '', noHeaders), /no exchange 'x' in vhost '\/'/);
   });
 
@@ -158,7 +159,7 @@ describe('cluster broker', () => {
 
   it('reports a queue from its primary', async () => {
     const { world, broker } = await setup();
-    broker.publish(broker.route('/', '', 'q1', noHeaders), message('m'), { completed() {} }, 1);
+    broker.publish(broker.route('/', '', 'q1', noHeaders), message('m'), nobody, 1);
     await world.run(10);
     const status = broker.queueStatus('/', 'q1');
     await world.run(10);

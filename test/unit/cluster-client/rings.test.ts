@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ConfirmRing } from '../../../src/cluster/client/confirm-ring.js';
+import { HeldConfirms } from '../../../src/cluster/client/held-confirms.js';
+import { ManualClock } from '../../fakes/manual-clock.js';
 import { Settlement, SettlementRing } from '../../../src/cluster/client/settlement-ring.js';
 
 class Owner {
   readonly tags: number[] = [];
   completed(tag: number): void {
     this.tags.push(tag);
+  }
+  refused(tag: number): void {
+    this.tags.push(-tag);
   }
 }
 
@@ -18,35 +23,36 @@ function entries(ring: SettlementRing): [Settlement, number, number][] {
 
 describe('confirm ring', () => {
   it('tells owners in order, also when it grew and when they publish from within', () => {
-    const ring = new ConfirmRing(4);
+    const ring = new ConfirmRing(new HeldConfirms(new ManualClock()), 4);
     const first = new Owner();
     const second = {
       told: 0,
       completed(): void {
         this.told++;
-        ring.push(first, 100);
+        ring.push(first, 100, undefined);
       },
+      refused(): void {},
     };
-    for (let tag = 0; tag < 10; tag++) ring.push(first, tag);
-    ring.push(second, 0);
-    ring.confirmTo(3);
+    for (let tag = 0; tag < 10; tag++) ring.push(first, tag, undefined);
+    ring.push(second, 0, undefined);
+    ring.confirmTo(3, 1);
     assert.deepEqual(first.tags, [0, 1, 2]);
-    ring.confirmTo(11);
+    ring.confirmTo(11, 1);
     assert.deepEqual(first.tags, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     assert.equal(second.told, 1);
     assert.equal(ring.outstanding, 1);
-    ring.confirmTo(50);
+    ring.confirmTo(50, 1);
     assert.deepEqual(first.tags.slice(10), [100]);
     assert.equal(ring.confirmed, 12);
   });
 
   it('tells nobody of the publishes of an owner that is gone', () => {
-    const ring = new ConfirmRing();
+    const ring = new ConfirmRing(new HeldConfirms(new ManualClock()));
     const [gone, stays] = [new Owner(), new Owner()];
-    ring.push(gone, 1);
-    ring.push(stays, 2);
+    ring.push(gone, 1, undefined);
+    ring.push(stays, 2, undefined);
     ring.forget(gone);
-    ring.confirmTo(2);
+    ring.confirmTo(2, 1);
     assert.deepEqual([gone.tags, stays.tags], [[], [2]]);
   });
 });

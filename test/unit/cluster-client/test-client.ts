@@ -33,6 +33,8 @@ export class TestClient implements PublishOwner, DeliverySink {
   held: Held[] = [];
   private readonly texts: string[] = [];
 
+  readonly refusals: string[] = [];
+
   constructor(node: TestNode, group: number) {
     this.node = node;
     this.group = group;
@@ -41,6 +43,10 @@ export class TestClient implements PublishOwner, DeliverySink {
   publish(text: string, incarnations: readonly number[] = [7]): void {
     const tag = this.texts.push(text) - 1;
     this.node.clients.client(this.group).publish(message(text), incarnations, true, this, tag);
+  }
+
+  refused(tag: number): void {
+    this.refusals.push(this.texts[tag]!);
   }
 
   completed(tag: number): void {

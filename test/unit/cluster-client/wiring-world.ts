@@ -36,6 +36,7 @@ export class WiringNode implements SystemGroup, BootLives {
       system: this,
       tables: this.tables,
       chooseGroup: (queue) => (queue.owner === '' ? 1 : localGroup + node.boot),
+      replicasMax: () => 3,
       lives: this,
       links,
       clock,

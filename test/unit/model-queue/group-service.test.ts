@@ -96,19 +96,28 @@ describe('publishing', () => {
     assert.equal(primary.broken.length, 1);
   });
 
-  test('is not confirmed without the lease, nor while confirms are held (rules 11, 21)', () => {
+  test('is not confirmed without the lease; how many are in sync is told with it (rules 11, 21)', () => {
     const { primary, client, port } = setUp();
     primary.log.lease = false;
     publish(port, 1, 1);
     primary.run();
     assert.equal(client.confirmedTo, 0);
     primary.log.lease = true;
-    primary.service.confirmsHeld = true;
+    primary.service.inSync = 3;
     primary.run();
-    assert.equal(client.confirmedTo, 0);
-    primary.service.confirmsHeld = false;
+    assert.deepEqual([client.confirmedTo, client.inSync], [1, 3]);
+    // That there are fewer is told without the lease, too; that there are more is not.
+    primary.log.lease = false;
+    primary.service.inSync = 1;
     primary.run();
-    assert.equal(client.confirmedTo, 1);
+    assert.deepEqual([client.confirmedTo, client.inSync], [1, 1]);
+    primary.service.inSync = 2;
+    primary.run();
+    assert.equal(client.inSync, 1);
+    primary.log.lease = true;
+    primary.service.touch();
+    primary.run();
+    assert.equal(client.inSync, 2);
   });
 });
 

@@ -221,9 +221,12 @@ export class TestClient implements GroupClientPort {
   readonly events: string[] = [];
 
   wiringReached(): void {}
-  confirmed(sequence: number): void {
-    if (sequence <= this.confirmedTo) throw new Error('confirms must grow');
+  inSync = 0;
+  confirmed(sequence: number, inSync: number): void {
+    if (sequence < this.confirmedTo || (sequence === this.confirmedTo && inSync === this.inSync))
+      throw new Error('confirms must grow, or the set change');
     this.confirmedTo = sequence;
+    this.inSync = inSync;
   }
   settled(count: number): void {
     if (count <= this.settledCount) throw new Error('settled must grow');

@@ -338,7 +338,7 @@ test('the end of a connection, or of a node, ends its exclusive queues', () => {
 
 test('the number and the size of objects are limited', () => {
   const wiring = new InstantWiring();
-  const context = { ...wiring.context, limits: { exchange: 1, queue: 1, binding: 1 } };
+  const context = { ...wiring.context, limits: { exchange: 1, queue: 1, binding: 1, policy: 1 } };
   wiring.done(declareQueue('q'));
   const answer = plan(context, declareQueue('r')).answer;
   assert.deepEqual(answer, {

@@ -39,6 +39,7 @@ class System implements WiringLog {
       tables: this.tables,
       log: this,
       inherited,
+      replicasMax: () => 3,
       chooseGroup: (queue) => (queue.owner === '' ? 1 : 9),
       isOver: () => !this.isBack,
     });

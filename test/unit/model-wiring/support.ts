@@ -138,6 +138,7 @@ export class InstantWiring {
     tables: this.tables,
     limits: defaultLimits,
     chooseGroup: (queue: QueueObject): number => (queue.owner === '' ? 1 : 0x8001),
+    replicasMax: (): number => 3,
     isGone: (node: string, boot: number): boolean => boot <= (this.gone.get(node) ?? 0),
   };
   lsn: Lsn = 0;

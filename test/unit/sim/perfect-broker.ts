@@ -377,6 +377,7 @@ export function perfectBrokers(defects: Partial<Defects> = {}): ProcessFactory {
     memory.boots.set(ports.name, boot);
     return {
       broker,
+      policies: new NoPolicies() as unknown as SimProcess['policies'],
       start: async () => {
         broker.reap();
         ports.clock.every(50, () => void register(ports, memory).catch(() => {}));
@@ -433,5 +434,15 @@ async function register(ports: SimPorts, memory: Memory): Promise<void> {
     const value = JSON.stringify(record);
     if (entry?.value !== value)
       await ports.coordinator.swap([{ key: MapKey.group(group), expect: entry?.version ?? 0, value }]);
+  }
+}
+
+/** It has no settings: whatever is asked of them is answered, and means nothing. */
+class NoPolicies {
+  set(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+  clear(): Promise<void> {
+    return Promise.resolve();
   }
 }

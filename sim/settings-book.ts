@@ -1,0 +1,55 @@
+/** What clients have asked of the settings of queues, and when: the reference for what may hold for a publish. */
+import { Pattern } from '../src/model/policy/pattern.js';
+
+/** Policies are few, and their names say which goes first. */
+export interface BookedPolicy {
+  readonly name: string;
+  readonly pattern: string;
+  readonly minInSync: number;
+}
+
+interface Change {
+  readonly askedAt: number;
+  /** Infinity while it is not answered. */
+  doneAt: number;
+  /** In order of their priority. */
+  readonly policies: readonly BookedPolicy[];
+}
+
+export class SettingsBook {
+  /** By queue: the argument `x-min-in-sync`. */
+  readonly minInSync: Map<string, number> = new Map();
+  private readonly changes: Change[] = [{ askedAt: 0, doneAt: 0, policies: [] }];
+  /** An answer was lost: what was asked may be carried out later than what comes after. */
+  private uncertainFrom = Number.POSITIVE_INFINITY;
+  private readonly minInSyncDefault: number;
+
+  constructor(minInSyncDefault: number) {
+    this.minInSyncDefault = minInSyncDefault;
+  }
+
+  /** Returns what is to be called when it is answered. */
+  asked(now: number, policies: readonly BookedPolicy[]): (now: number, uncertain: boolean) => void {
+    const change: Change = { askedAt: now, doneAt: Number.POSITIVE_INFINITY, policies };
+    this.changes.push(change);
+    return (doneAt, uncertain) => {
+      change.doneAt = doneAt;
+      if (uncertain) this.uncertainFrom = Math.min(this.uncertainFrom, change.askedAt);
+    };
+  }
+
+  /** The least min-in-sync that may have been in effect for the queue at a time from `since` to `now`. */
+  leastMinInSync(queue: string, since: number, now: number): number {
+    const own = this.minInSync.get(queue);
+    if (own !== undefined) return own;
+    if (now >= this.uncertainFrom) return 1;
+    let least = Number.POSITIVE_INFINITY;
+    this.changes.forEach((change, index) => {
+      const until = this.changes[index + 1]?.doneAt ?? Number.POSITIVE_INFINITY;
+      if (change.askedAt > now || until < since) return;
+      const policy = change.policies.find(({ pattern }) => new Pattern(pattern).matches(queue));
+      least = Math.min(least, policy?.minInSync ?? this.minInSyncDefault);
+    });
+    return least;
+  }
+}

@@ -1,0 +1,63 @@
+import type { QueueObject } from '../../model/wiring/objects.js';
+import { Below } from '../../model/policy/definition.js';
+import type { WiringTables } from '../../model/wiring/tables.js';
+import { isLocalGroup } from '../map.js';
+
+/**
+ * What the queues of a route's target want of confirms (rule 21): min-in-sync, and what to do below. Policies change it, and queues
+ * go, while publishes wait for it.
+ */
+export class ConfirmGate {
+  private readonly tables: WiringTables;
+  private readonly queues: QueueObject[] = [];
+  /** Of the wiring for which the following holds. */
+  private version = -1;
+  private replicas = 0;
+  private holdMs = 0;
+  private refuses = false;
+
+  constructor(tables: WiringTables) {
+    this.tables = tables;
+  }
+
+  add(queue: QueueObject): void {
+    // Its messages are on its own node alone.
+    if (isLocalGroup(queue.group)) return;
+    this.queues.push(queue);
+    this.version = -1;
+  }
+
+  /** Replicas in sync that there must be, for the most demanding queue; those that are gone want nothing. */
+  get need(): number {
+    this.refresh();
+    return this.replicas;
+  }
+
+  /** For how long a confirm is held, in milliseconds; 0 = for as long as it takes. */
+  get timeoutMs(): number {
+    this.refresh();
+    return this.holdMs;
+  }
+
+  /** Publishes are refused while there are too few, instead of held. */
+  get isRefusing(): boolean {
+    this.refresh();
+    return this.refuses;
+  }
+
+  private refresh(): void {
+    const { tables } = this;
+    if (this.version === tables.routingVersion) return;
+    this.version = tables.routingVersion;
+    this.replicas = 0;
+    this.holdMs = 0;
+    this.refuses = false;
+    for (const queue of this.queues) {
+      if (tables.queueAt(queue.position) === undefined) continue;
+      const { minInSync, below, timeoutMs } = tables.settings.of(queue);
+      this.replicas = Math.max(this.replicas, minInSync);
+      if (timeoutMs > 0) this.holdMs = this.holdMs === 0 ? timeoutMs : Math.min(this.holdMs, timeoutMs);
+      if (below === Below.refuse) this.refuses = true;
+    }
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * What policies may set. A queue's argument of the same name with `x-` before it goes before any policy, a policy before the
+ * cluster's default.
+ */
+import { type Check, integer, oneOf } from '../wiring/argument-checks.js';
+
+export const ApplyTo = { queues: 'queues', exchanges: 'exchanges', all: 'all' } as const;
+export type ApplyTo = (typeof ApplyTo)[keyof typeof ApplyTo];
+
+export type DefinitionValue = string | number | boolean;
+export type Definition = { readonly [key: string]: DefinitionValue };
+
+/** What happens to publishes while too few replicas are in sync. */
+export const Below = {
+  /** They are taken, and their confirms wait; with `min-in-sync-timeout` for so long, then they are nacked. */
+  hold: 'hold',
+  /** They are nacked at once, and go nowhere. */
+  refuse: 'refuse',
+} as const;
+export type Below = (typeof Below)[keyof typeof Below];
+
+/** A day. */
+const waitMax = 86_400_000;
+
+interface Setting {
+  readonly key: string;
+  readonly check: Check;
+  /** What it is about. */
+  readonly of: 'queues' | 'exchanges' | 'all';
+}
+
+const settings: readonly Setting[] = [
+  { key: 'min-in-sync', check: integer(1, 31), of: 'queues' },
+  { key: 'min-in-sync-below', check: oneOf(Below.hold, Below.refuse), of: 'queues' },
+  { key: 'min-in-sync-timeout', check: integer(0, waitMax), of: 'queues' },
+];
+
+/** The arguments of queues that stand for settings, with what they may be. */
+export const settingArguments: readonly (readonly [argument: string, check: Check])[] = settings
+  .filter(({ of }) => of !== 'exchanges')
+  .map(({ key, check }) => [`x-${key}`, check]);
+
+/**
+ * Checks a definition as it came from outside.
+ * @returns '' or what is wrong with it.
+ */
+export function definitionProblem(definition: unknown, applyTo: ApplyTo): string {
+  if (typeof definition !== 'object' || definition === null || Array.isArray(definition))
+    return 'the definition must be an object of keys and values';
+  const entries = Object.entries(definition as Record<string, unknown>);
+  const known = settings.map(({ key }) => key).join(', ');
+  if (entries.length === 0) return `the definition sets nothing: it may have ${known}`;
+  for (const [key, value] of entries) {
+    const setting = settings.find((candidate) => candidate.key === key);
+    if (setting === undefined) return `'${key}' is no key of a policy's definition: it may have ${known}`;
+    if (!['string', 'number', 'boolean'].includes(typeof value))
+      return `'${key}' must be a text, a number or true or false`;
+    const wanted = setting.check(value as DefinitionValue);
+    if (wanted !== '') return `'${key}' is '${String(value).slice(0, 100)}': ${wanted} is expected`;
+    if (setting.of !== 'all' && applyTo !== ApplyTo.all && applyTo !== setting.of)
+      return `'${key}' is for ${setting.of}, the policy is applied to ${applyTo}`;
+  }
+  return '';
+}
