@@ -50,6 +50,9 @@ export function createSimProcess(ports: SimPorts): SimProcess {
             if (error instanceof RefusedError) return error.message;
             throw error;
           }),
+      transfer: (group, to) => node.operations.transfer(group, to),
+      drain: (name) => node.operations.drain(name),
+      revive: (name) => node.operations.revive(name),
     },
   };
 }

@@ -52,6 +52,10 @@ export interface SimProcess {
 export interface SimOperator {
   /** A node that is not in sync leads the group, which waits for others: resolves to '' or to why not. */
   override(group: number): Promise<string>;
+  /** Wishes; `undefined` takes one back. Each rejects if it cannot be fulfilled. */
+  transfer(group: number, to: string | undefined): Promise<void>;
+  drain(node: string): Promise<void>;
+  revive(node: string): Promise<void>;
 }
 
 export type ProcessFactory = (ports: SimPorts) => SimProcess;

@@ -11,6 +11,7 @@ import { allCheckers } from './checkers/index.js';
 import { FaultDirector } from './faults.js';
 import { HistoryTrace } from './history-trace.js';
 import type { ProcessFactory } from './node-ports.js';
+import { Operator } from './operator.js';
 import { SimRandom } from './random.js';
 import type { Scenario } from './scenarios/scenario.js';
 import { Stage } from './scenarios/stage.js';
@@ -62,6 +63,8 @@ export class Simulation {
   private readonly director: FaultDirector;
   private readonly scenario: Scenario | undefined;
   private readonly shape: SimRandom;
+  /** Undefined: nobody wants anything elsewhere in this run. */
+  private readonly operator: Operator | undefined;
 
   constructor(options: RunOptions) {
     this.shape = new SimRandom(options.seed).fork('shape of the run');
@@ -94,6 +97,8 @@ export class Simulation {
       ...(scenario === undefined ? {} : { policies: scenario.policies ?? false }),
     });
     this.director = new FaultDirector(this.world);
+    const random = this.world.random.fork('operator');
+    if (scenario === undefined && random.chance(0.4)) this.operator = new Operator(this.world, random);
   }
 
   async run(): Promise<RunResult> {
@@ -135,9 +140,11 @@ export class Simulation {
     this.keepPolling();
     workload.start();
     await world.loop.sleep(this.shape.between(200, 1200));
+    void this.operator?.work();
     if (this.scenario === undefined) await director.run(5 + this.shape.int(6), 6000);
     else await this.play(this.scenario);
     director.heal();
+    await this.operator?.rest();
     world.patient = true;
     await this.quietEnd();
   }

@@ -30,6 +30,7 @@ export function watchElections(world: SimWorld): void {
     if (!entry.key.startsWith('groups/') || entry.version === 0) return;
     const record = JSON.parse(entry.value) as GroupRecord;
     const before = records.get(record.group);
+    world.takeovers.note(record);
     records.set(record.group, record);
     if (before === undefined || isLocalGroup(record.group) || record.epoch === before.epoch) return;
     if (before.inSync.some(({ node, boot }) => node === record.primary.node && boot === record.primary.boot)) return;

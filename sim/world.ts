@@ -4,6 +4,7 @@ import type { Connection } from './client/connection.js';
 import { SimCoordinator } from './coordinator.js';
 import { EventLoop, type Context } from './event-loop.js';
 import { History } from './history.js';
+import { Takeovers } from './takeovers.js';
 import { SimNetwork } from './network.js';
 import { SimNode, type NodeWorld } from './node.js';
 import type { ClusterOptions, ProcessFactory } from './node-ports.js';
@@ -53,6 +54,7 @@ export class SimWorld implements NodeWorld {
   readonly history: History;
   /** What holds for queues, as the clients have asked for it. */
   readonly settings: SettingsBook;
+  readonly takeovers: Takeovers = new Takeovers();
   readonly rules: Rules;
   readonly options: ClusterOptions;
   readonly createProcess: ProcessFactory;

@@ -33,6 +33,7 @@ import {
   systemGroup,
 } from './cluster/map.js';
 import { foundingConfig, Membership } from './cluster/membership.js';
+import { Operations } from './cluster/operations.js';
 import { OwnMember } from './cluster/own-member.js';
 import { JoinNews } from './cluster/join-news.js';
 import { ClusterReport } from './cluster/report.js';
@@ -77,6 +78,8 @@ export class BrokerNode {
   override: Override | undefined;
   /** Whether clients are served here; defined once `start` has resolved. */
   admission!: HotStandby;
+  /** What operators ask for; defined once `start` has resolved. */
+  operations!: Operations;
   self!: Replica;
   private coordinator!: Coordinator;
   private clusterBroker: ClusterBroker | undefined;
@@ -343,6 +346,7 @@ export class BrokerNode {
   private composeBroker(): void {
     const { options, store, ports } = this;
     this.report = new ClusterReport(this);
+    this.operations = new Operations(this.map, ports.clock);
     this.admission = new HotStandby(this.self, this.map, this.links);
     const health = { publishStop: () => this.publishStop(), onChange: () => {} };
     this.gate = new SourcesGate(

@@ -1,7 +1,7 @@
 /**
  * While nothing fails, a message comes again only if its client gave it back: by requeueing it, or by ending the consumer,
  * channel or connection that held it. And nothing else is flagged, but what was on its way to a consumer that ended, and what
- * an older primary of its group had, who may have handed it out.
+ * a primary of its group had whose place was taken: it may have handed it out. One that gave its group away has said what it did.
  *
  * Holds before the first fault of a run, and after the last one when all has converged; a message that was touched in between
  * is not judged.
@@ -25,7 +25,8 @@ export class NoDuplicateWithoutFailure extends Checker {
       else this.fail(`${delivery}, though nothing failed and ${other}`);
     }
     const onItsWay = copy.queue.consumerEndedAt >= copy.message.sends[0]!.at;
-    const older = epochOf(delivery.position) < delivery.facts.epoch;
+    const { group, epoch } = delivery.facts;
+    const older = this.world.takeovers.isBetween(group, epochOf(delivery.position), epoch);
     if (redelivered && !givenBack && !onItsWay && !older) this.fail(`flagged for nothing: ${delivery}`);
   }
 }

@@ -18,6 +18,18 @@ export class WiringEqual extends Checker {
       const extra = theirs.find((line) => !wiring.includes(line));
       if (extra !== undefined) return `${first!.name} does not have, as ${node.name} has: ${extra}`;
     }
+    return this.leftBehind();
+  }
+
+  /** A new primary gives nodes some seconds to subscribe again before a queue counts as left. */
+  private leftBehind(): string {
+    const probe = this.world.nodes[0]!.process!.probe;
+    for (const lives of this.world.history.queues.values()) {
+      const queue = lives.at(-1)!;
+      const ownerLeft = queue.exclusive || (queue.autoDelete && queue.leftInPeace);
+      if (queue.declaredAt >= 0 && ownerLeft && probe.incarnationOf('/', queue.name) > 0)
+        return `${queue.name} outlives its client`;
+    }
     return '';
   }
 
@@ -26,8 +38,6 @@ export class WiringEqual extends Checker {
     for (const lives of this.world.history.queues.values()) {
       const queue = lives.at(-1)!;
       const exists = probe.incarnationOf('/', queue.name) > 0;
-      const ownerLeft = queue.exclusive || (queue.autoDelete && queue.leftInPeace);
-      if (exists && queue.declaredAt >= 0 && ownerLeft) this.fail(`${queue.name} outlives its client`);
       if (!exists && queue.declaredAt >= 0 && queue.publishExcuse === '')
         this.fail(`${queue.name} was declared and is gone`);
     }

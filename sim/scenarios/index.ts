@@ -2,6 +2,7 @@ import { coordinatorRestored } from './coordinator-restored.js';
 import { deposedPrimary } from './deposed-primary.js';
 import { doubleFailover } from './double-failover.js';
 import { elections } from './elections.js';
+import { handOver } from './hand-over.js';
 import { killWhileJoining } from './kill-while-joining.js';
 import { lateConfirms } from './late-confirms.js';
 import { lostBatch } from './lost-batch.js';
@@ -20,6 +21,7 @@ export const scenarios: readonly Scenario[] = [
   deposedPrimary,
   doubleFailover,
   elections,
+  handOver,
   killWhileJoining,
   lateConfirms,
   lostBatch,

@@ -3,6 +3,7 @@ import { type GroupRecord, MapKey } from '../../src/cluster/map.js';
 import type { CrashMode } from '../disk-file.js';
 import type { FaultDirector } from '../faults.js';
 import type { SimNode } from '../node.js';
+import { Operator } from '../operator.js';
 import type { SimRandom } from '../random.js';
 import { excuseWhatMayBeLost, rollBack } from '../survivors.js';
 import type { SimWorld } from '../world.js';
@@ -11,12 +12,14 @@ export class Stage {
   readonly world: SimWorld;
   readonly director: FaultDirector;
   readonly random: SimRandom;
+  readonly operator: Operator;
   private readonly isWhole: () => boolean;
 
   constructor(world: SimWorld, director: FaultDirector, isWhole: () => boolean) {
     this.world = world;
     this.director = director;
     this.random = world.random.fork('stage');
+    this.operator = new Operator(world, this.random);
     this.isWhole = isWhole;
   }
 
@@ -57,6 +60,12 @@ export class Stage {
     return this.random.shuffle(others.map((member) => this.world.node(member.node)));
   }
 
+  /** How many groups the node leads. */
+  leads(node: SimNode): number {
+    const groups = Array.from({ length: 1 + this.world.options.groups }, (_, group) => group);
+    return groups.filter((group) => this.primary(group) === node).length;
+  }
+
   /** The primary of a later epoch than `epoch`, as soon as there is one; undefined if there is none within `limitMs`. */
   async successor(group: number, epoch: number, limitMs = 6000): Promise<SimNode | undefined> {
     const found = await this.until(() => this.record(group).epoch > epoch, limitMs);
@@ -83,6 +92,13 @@ export class Stage {
       await loop.sleep(0.5);
     }
     return true;
+  }
+
+  // ---- what harms nobody ----
+
+  /** One direction takes so much longer, which is nobody's fault. */
+  slow(from: SimNode, to: SimNode, extraMs: number): void {
+    this.world.network.delay(from.name, to.name, extraMs);
   }
 
   // ---- faults ----

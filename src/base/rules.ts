@@ -103,6 +103,13 @@ export interface Rules {
   /** 15: a node is left out of a wiring change only when its lease is gone. Off: as soon as its link is. */
   readonly wiringWaitsForAll: boolean;
 
+  /** 20: a group is given away only when everything that was accepted is committed. Off: at once. */
+  readonly moveDrained: boolean;
+  /** 20: the old primary passes on what may have been handed out. Off: the new one flags all. */
+  readonly movePassesOn: boolean;
+  /** 20: a node attaches to the new primary when the old one's last word has come. Off: as soon as it hears of the new one. */
+  readonly endMark: boolean;
+
   /** 21: below min-in-sync confirms of publishes wait. Off: they are given. */
   readonly minInSync: boolean;
   /** 21: members are counted in the smallest set that may be recorded. Off: in the confirmed one. */
@@ -162,6 +169,9 @@ export const allRules: Rules = {
   waitVersion: true,
   onlyCommittedWiring: true,
   wiringWaitsForAll: true,
+  moveDrained: true,
+  movePassesOn: true,
+  endMark: true,
   minInSync: true,
   minSmallestSet: true,
   syncDisk: true,

@@ -15,6 +15,7 @@ import {
   noConfig,
   parseConfig,
   parseEntry,
+  type Transfer,
   type Versioned,
 } from './map.js';
 
@@ -44,6 +45,8 @@ export interface MapListener {
 export class ClusterMap implements Flushable {
   readonly members: Map<string, Versioned<Member>> = new Map();
   readonly groups: Map<number, Versioned<GroupRecord>> = new Map();
+  /** Wishes of operators, by group. */
+  readonly transfers: Map<number, Versioned<Transfer>> = new Map();
   config: ClusterConfig = noConfig;
   /** When the last answered read was sent, by our clock: the lease of a primary that is alone rests on it (rule 11). */
   confirmedAt: number = Number.NEGATIVE_INFINITY;
@@ -112,6 +115,12 @@ export class ClusterMap implements Flushable {
 
   swapMember(value: Member, version: number): Promise<SwapOutcome<Member>> {
     return this.swap({ key: MapKey.member(value.node), expect: version, value: JSON.stringify(value) });
+  }
+
+  /** Asks for a transfer, or, with `to` undefined, takes that back. `version` of what stands there; 0: nothing. */
+  swapTransfer(group: number, to: string | undefined, version: number): Promise<SwapOutcome<Transfer>> {
+    const value = to === undefined ? null : JSON.stringify({ group, to } satisfies Transfer);
+    return this.swap({ key: MapKey.transfer(group), expect: version, value });
   }
 
   close(): void {
@@ -187,6 +196,15 @@ export class ClusterMap implements Flushable {
     if (entry.key === MapKey.cluster && entry.version > 0) this.config = parseConfig(entry);
     else if (entry.key.startsWith('members/')) this.memberChanged(entry);
     else if (entry.key.startsWith('groups/') && entry.version > 0) this.groupChanged(parseEntry<GroupRecord>(entry));
+    else if (entry.key.startsWith('transfers/')) this.transferChanged(entry);
+  }
+
+  private transferChanged(entry: Entry): void {
+    const group = Number(entry.key.slice('transfers/'.length));
+    const known = this.transfers.get(group);
+    if (entry.version === 0) this.transfers.delete(group);
+    else if (known === undefined || known.version < entry.version)
+      this.transfers.set(group, parseEntry<Transfer>(entry));
   }
 
   private memberChanged(entry: Entry): void {

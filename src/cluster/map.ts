@@ -1,5 +1,5 @@
 /**
- * The cluster map: what the coordinator knows. Keys: `cluster`, `boots`, `members/<node>`, `groups/<id>`.
+ * The cluster map: what the coordinator knows. Keys: `cluster`, `boots`, `members/<node>`, `groups/<id>`, `transfers/<id>`.
  */
 import type { Entry } from './coordinator/coordinator.js';
 
@@ -42,6 +42,14 @@ export interface GroupRecord {
   contested?: string;
   /** The last epoch that began so. */
   overridden?: number;
+  /** Whose group it was when this epoch began, if that gave it away (rule 20). */
+  movedFrom?: { node: string; boot: number } | undefined;
+}
+
+/** An operator wants the group to be led by that node, whenever that may lead and is in sync. */
+export interface Transfer {
+  group: number;
+  to: string;
 }
 
 /** Which nodes serve ordinary clients: all, or the system group's primary alone (hot standby). */
@@ -86,6 +94,7 @@ export const MapKey = {
   boots: 'boots',
   member: (node: string): string => `members/${node}`,
   group: (group: number): string => `groups/${group}`,
+  transfer: (group: number): string => `transfers/${group}`,
 } as const;
 
 /** A record with the version that a compare-and-set must name. */

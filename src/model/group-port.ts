@@ -118,9 +118,20 @@ export interface GroupClientPort {
   purged(request: number, count: number, refusal: string): void;
 }
 
-/** One message that a node's client holds, named on re-attaching. */
+/** What a node says of a message on re-attaching. */
+export const Naming = {
+  /** A client of it has the message, or is done with it and says so again. */
+  held: 0,
+  /** A client gives it back, who saw it. */
+  returned: 1,
+  /** It goes back unseen. */
+  released: 2,
+} as const;
+export type Naming = (typeof Naming)[keyof typeof Naming];
+
+/** One message that a node's client holds, or gives back, named on re-attaching. */
 export interface HeldMessage {
   incarnation: number;
   position: number;
-  subscriber: number;
+  naming: Naming;
 }

@@ -7,7 +7,7 @@
  */
 import type { Rules } from '../../base/rules.js';
 import type { Turn } from '../../base/turn.js';
-import type { GroupServicePort, HeldMessage, SubscribeOptions } from '../../model/group-port.js';
+import type { GroupServicePort, HeldMessage, Naming, SubscribeOptions } from '../../model/group-port.js';
 import { argumentsFromJson, type Json } from '../../model/wiring/arguments.js';
 import { type Frame, FrameError } from '../link/frame.js';
 import type { Link } from '../link/link.js';
@@ -92,7 +92,7 @@ export class AttachmentServer {
       attachment.held.push({
         incarnation: view.getFloat64(at, true),
         position: view.getFloat64(at + 8, true),
-        subscriber: view.getUint32(at + 16, true),
+        naming: view.getUint32(at + 16, true) as Naming,
       });
     attachment.complete = view.getUint32(start + 4, true) === 1;
     if (attachment.complete) this.decide(attachment);
@@ -136,10 +136,18 @@ export class AttachmentServer {
       if (attachment.port === undefined) {
         if (attachment.complete) this.decide(attachment);
       } else if (attachment.epoch !== epoch) {
-        attachment.client.close();
-        ofLink.delete(group);
+        this.end(attachment);
       }
     }
+  }
+
+  /** We lead no more: the node is told that nothing follows, behind everything that was sent before (rule 20). */
+  private end(attachment: Attachment): void {
+    const { link, group, number, client } = attachment;
+    client.close();
+    this.attachments.get(link)?.delete(group);
+    const epoch = this.options.directory.leadership(group)?.epoch ?? 0;
+    sendIdValue(link, FrameType.moved, group, number, 0, epoch);
   }
 
   /** What the node's clients hold stays theirs: the node may come back. */

@@ -85,7 +85,6 @@ export class GroupClient implements HolderClient, Flushable {
   private lastAttachment = 0;
   /** Number of the attachment that is being made or used; 0 = none. */
   private current = 0;
-  private lastEpoch = 0;
   /** What an attachment takes many turns for: naming what is held, subscribing again. */
   private walk: SlicedWalk | undefined;
   private lastSubscriber = 0;
@@ -256,11 +255,11 @@ export class GroupClient implements HolderClient, Flushable {
   }
 
   /**
-   * An attachment to the primary of `epoch` is to be made: `named` is called with its number and what this node's clients hold, now
+   * An attachment to a primary is to be made: `named` is called with its number and what this node's clients hold, now
    * or, if that is much, in a later turn; not at all if `detached` is called before. From now on everything that clients say is
    * kept for the new attachment.
    */
-  beginAttachment(epoch: number, named: (number: number, held: readonly HeldMessage[]) => void): void {
+  beginAttachment(named: (number: number, held: readonly HeldMessage[]) => void): void {
     this.detached();
     this.giveBackClosed();
     this.gone = '';
@@ -270,8 +269,7 @@ export class GroupClient implements HolderClient, Flushable {
     const since = this.settlements.end;
     this.goThrough(this.nameHeld(messages), () => {
       this.giveBackClosed();
-      this.nameSettled(messages, since, epoch !== this.lastEpoch);
-      this.lastEpoch = epoch;
+      this.nameSettled(messages, since);
       named(number, messages.held);
     });
   }
@@ -281,13 +279,11 @@ export class GroupClient implements HolderClient, Flushable {
   }
 
   /** @param since settlements from this number on were made while what is held was being named: it was held when that began. */
-  private nameSettled(messages: HeldMessages, since: number, newEpoch: boolean): void {
-    // A new primary gives back by itself, flagged, what no client names; by now another client may hold it. In the same epoch
-    // what a client holds was given back, and handed out to it anew, before.
+  private nameSettled(messages: HeldMessages, since: number): void {
     this.settlements.restart(
       since,
       (incarnation, position) => messages.addNew(incarnation, position),
-      (incarnation, position) => !newEpoch && messages.addNew(incarnation, position),
+      (kind, incarnation, position) => messages.addReturned(kind, incarnation, position),
     );
     messages.addSettlements(this.settlements);
   }

@@ -18,10 +18,10 @@ import { isLocalGroup, systemGroup } from '../map.js';
 import { decodeText, FrameType, redeliveredBit } from './frames.js';
 import { GroupClient, type GroupClientContext, type Unfinished } from './group-client.js';
 import { LocalClient } from './local-client.js';
-import type { GroupDirectory, LedGroup, UnconfirmedKeeper } from './ports.js';
+import type { GroupDirectory, Leadership, LedGroup, UnconfirmedKeeper } from './ports.js';
 import { OutboxMemory } from './publish-outbox.js';
 import { RemoteTie } from './remote-tie.js';
-import { LocalTie } from './tie.js';
+import { LocalTie, type Tie } from './tie.js';
 
 export interface GroupClientsOptions {
   node: string;
@@ -46,11 +46,17 @@ interface Seat {
   asked: RemoteTie | undefined;
   /** Set while a refused or broken attachment is not asked for again yet. */
   pause: Timer | undefined;
+  /** Set while a primary that has given the group away has not said its last word (rule 20). */
+  lastWord: Timer | undefined;
+  /** The primaries of epochs up to here have said their last word. */
+  over: number;
 }
 
 const expirePeriodMs = 1000;
 /** A refused or broken attachment is asked for again after this, if nothing was learned before. */
 const askAgainMs = 50;
+/** A primary that has given its group away is waited for; if it says nothing for so long it hangs. */
+const lastWordMs = 1000;
 
 export class GroupClients implements UnconfirmedKeeper {
   readonly memory: OutboxMemory = new OutboxMemory();
@@ -120,13 +126,15 @@ export class GroupClients implements UnconfirmedKeeper {
     for (const seat of this.seats.values()) {
       seat.pause?.cancel();
       seat.client.close();
+      seat.lastWord?.cancel();
     }
   }
 
   private seat(group: number): Seat {
     let seat = this.seats.get(group);
     if (seat === undefined) {
-      seat = { client: new GroupClient(group, this.context), naming: undefined, asked: undefined, pause: undefined };
+      const client = new GroupClient(group, this.context);
+      seat = { client, naming: undefined, asked: undefined, pause: undefined, lastWord: undefined, over: 0 };
       this.seats.set(group, seat);
       this.attach(group, seat);
     }
@@ -147,6 +155,8 @@ export class GroupClients implements UnconfirmedKeeper {
     if (directory.isOver(group)) return this.abandon(seat);
     const leadership = directory.leadership(group);
     if (leadership === undefined) return this.detach(seat);
+    if (leadership.epoch <= seat.over) return directory.learnSoon();
+    if (this.awaitsLastWord(group, seat, leadership)) return;
     if (leadership.node === node) {
       const led = directory.led(group);
       if (led === undefined || led.epoch !== leadership.epoch || leadership.boot !== boot) return this.detach(seat);
@@ -162,12 +172,45 @@ export class GroupClients implements UnconfirmedKeeper {
     if (!isNaming(seat, leadership.epoch, link)) this.askFor(seat, link, leadership.epoch);
   }
 
+  /**
+   * A planned move: the old primary, to which we are attached, lives, and what it has sent is still on its way. Nobody else is
+   * attached to before that has come, lest messages overtake each other.
+   */
+  private awaitsLastWord(group: number, seat: Seat, { epoch, movedFrom }: Leadership): boolean {
+    const tie = seat.client.attachment;
+    const waits =
+      this.options.rules.endMark &&
+      movedFrom !== undefined &&
+      tie instanceof RemoteTie &&
+      tie.epoch < epoch &&
+      tie.epoch > seat.over &&
+      tie.link.peer.node === movedFrom.node &&
+      this.options.links?.get(movedFrom.node) === tie.link;
+    if (!waits) {
+      seat.lastWord?.cancel();
+      seat.lastWord = undefined;
+      return false;
+    }
+    seat.lastWord ??= this.options.clock.after(lastWordMs, () => {
+      seat.lastWord = undefined;
+      this.lastWordOf(group, seat, tie);
+    });
+    return true;
+  }
+
+  /** Nothing of that attachment counts any more. */
+  private lastWordOf(group: number, seat: Seat, { epoch }: Tie): void {
+    seat.over = Math.max(seat.over, epoch);
+    this.detach(seat);
+    this.attach(group, seat);
+  }
+
   private attachHere(seat: Seat, led: LedGroup): void {
     const { node, boot } = this.options;
     const { client } = seat;
     seat.asked = undefined;
     seat.naming = { epoch: led.epoch, link: undefined };
-    client.beginAttachment(led.epoch, (number, held) => {
+    client.beginAttachment((number, held) => {
       seat.naming = undefined;
       const port = led.service.attach(node, boot, new LocalClient(client, number), held, client.confirmedSequence);
       client.attached(new LocalTie(number, led.epoch, port));
@@ -178,7 +221,7 @@ export class GroupClients implements UnconfirmedKeeper {
     const { client } = seat;
     seat.asked = undefined;
     seat.naming = { epoch, link };
-    client.beginAttachment(epoch, (number, held) => {
+    client.beginAttachment((number, held) => {
       seat.naming = undefined;
       seat.asked = new RemoteTie(link, client.group, number, epoch, () => client.touch());
       seat.asked.attach(held, client.confirmedSequence);
@@ -219,6 +262,7 @@ export class GroupClients implements UnconfirmedKeeper {
     });
     links.handle(FrameType.attached, (link, frame) => this.attached(link, frame));
     links.handle(FrameType.refused, (link, frame) => this.refused(link, frame));
+    links.handle(FrameType.moved, (_link, frame) => this.moved(frame));
     for (const type of answerTypes) links.handle(type, (_link, frame) => this.answered(frame));
   }
 
@@ -236,6 +280,14 @@ export class GroupClients implements UnconfirmedKeeper {
     if (asked.number !== frame.view.getUint32(frame.start, true)) return;
     seat.asked = undefined;
     seat.client.attached(asked);
+  }
+
+  /** The primary has given the group away, or lost it; its last word. */
+  private moved(frame: Frame): void {
+    const seat = this.seats.get(frame.group);
+    const tie = seat?.client.attachment;
+    if (seat === undefined || !(tie instanceof RemoteTie)) return;
+    if (seat.client.isCurrent(frame.view.getUint32(frame.start, true))) this.lastWordOf(frame.group, seat, tie);
   }
 
   /** There is a newer primary, of which this node will learn from the map; or the service has broken the tie. */

@@ -1,6 +1,6 @@
 import type { DeliverySink } from '../../model/broker.js';
-import type { HeldMessage } from '../../model/group-port.js';
-import type { SettlementRing } from './settlement-ring.js';
+import { type HeldMessage, Naming } from '../../model/group-port.js';
+import { Settlement, type SettlementRing } from './settlement-ring.js';
 import { ClusterSubscription, type HolderClient, QueueHolder } from './subscription.js';
 
 /** What a node's clients hold of one group, each message once: named when the node attaches to a primary (rule 13). */
@@ -22,7 +22,7 @@ export class HeldMessages {
       if (!(holder instanceof QueueHolder) || holder.client !== this.client) return;
       if (holder instanceof ClusterSubscription && holder.closed) return;
       if (this.addNew(holder.incarnation, position))
-        this.held.push({ incarnation: holder.incarnation, position, subscriber: holder.subscriber });
+        this.held.push({ incarnation: holder.incarnation, position, naming: Naming.held });
     });
     return looked;
   }
@@ -38,6 +38,13 @@ export class HeldMessages {
     return positions.add(position).size > before;
   }
 
+  /** Adds what a client gave back and nobody here has got again. */
+  addReturned(kind: Settlement, incarnation: number, position: number): void {
+    if (!this.addNew(incarnation, position)) return;
+    const naming = kind === Settlement.release ? Naming.released : Naming.returned;
+    this.held.push({ incarnation, position, naming });
+  }
+
   /**
    * Adds what clients are done with, without an answer yet: it must not be given to others before that arrives. Call it after
    * `SettlementRing.restart`.
@@ -47,7 +54,7 @@ export class HeldMessages {
       this.held.push({
         incarnation: settlements.incarnation(number),
         position: settlements.position(number),
-        subscriber: 0,
+        naming: Naming.held,
       });
   }
 }

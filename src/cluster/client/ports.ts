@@ -10,6 +10,8 @@ export interface Leadership {
   readonly epoch: number;
   readonly node: string;
   readonly boot: number;
+  /** Who has given the group away with this epoch, and says so to everyone that is attached to it (rule 20). */
+  readonly movedFrom?: { readonly node: string; readonly boot: number } | undefined;
 }
 
 /** The groups of the cluster, as this node knows them. */
@@ -20,6 +22,8 @@ export interface GroupDirectory {
   isOver(group: number): boolean;
   /** The group, if this node leads it now and its service takes attachments. Its epoch equals `leadership(group).epoch`. */
   led(group: number): LedGroup | undefined;
+  /** There is a newer epoch of the group than the one known: `onChange` follows. */
+  learnSoon(): void;
   /**
    * Told whenever `leadership`, `isOver` or `led` of the group has changed, after the change. When this node is deposed it is
    * told after `UnconfirmedKeeper.keepPublish` was called for what had not committed.

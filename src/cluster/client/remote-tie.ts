@@ -55,7 +55,7 @@ export class RemoteTie implements Tie, ServiceControl {
         const message = held[from]!;
         out.view.setFloat64(at, message.incarnation, true);
         out.view.setFloat64(at + 8, message.position, true);
-        out.view.setUint32(at + 16, message.subscriber, true);
+        out.view.setUint32(at + 16, message.naming, true);
       }
     } while (from < held.length);
   }

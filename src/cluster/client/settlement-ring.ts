@@ -54,14 +54,14 @@ export class SettlementRing {
   }
 
   /**
-   * A new attachment: everything unanswered is to be told again, in order. `keepReturn` is asked, newest first, whether to tell
-   * again that a message goes back to its queue. Entries from number `since` on were made while what is held was being named:
-   * they all stay, and `late` is told of them.
+   * A new attachment: everything unanswered is to be told again, in order, but for what goes back to its queue: `returned` is told
+   * of that, newest first, for it is named with what is held. Entries from number `since` on were made while that was going on: they
+   * all stay, and `late` is told of them.
    */
   restart(
     since: number,
     late: (incarnation: number, position: number) => void,
-    keepReturn: (incarnation: number, position: number) => boolean,
+    returned: (kind: Settlement, incarnation: number, position: number) => void,
   ): void {
     for (let number = this.end - 1; number >= this.answered; number--) {
       const kind = this.kind(number);
@@ -70,7 +70,8 @@ export class SettlementRing {
         continue;
       }
       if (kind !== Settlement.requeue && kind !== Settlement.release) continue;
-      if (!keepReturn(this.incarnation(number), this.position(number))) this.kinds[number & this.mask] = dropped;
+      returned(kind, this.incarnation(number), this.position(number));
+      this.kinds[number & this.mask] = dropped;
     }
     let to = this.answered;
     for (let from = this.answered; from < this.end; from++) {

@@ -25,6 +25,7 @@ export const FrameType = {
   commit: 0x19,
   ack: 0x1a,
   refuse: 0x1b,
+  handOver: 0x1c,
 
   // 0x30-0x5f: a group's clients and its service (src/cluster/client/frames.ts)
   attach: 0x30,
@@ -48,6 +49,7 @@ export const FrameType = {
   gotNothing: 0x49,
   counted: 0x4a,
   purged: 0x4b,
+  moved: 0x4c,
 
   // 0x60-0x6f: wiring operations (src/cluster/wiring)
   wiringRequest: 0x60,
@@ -71,6 +73,7 @@ for (const [type, bytes] of [
   [FrameType.batch, 16],
   [FrameType.commit, 16],
   [FrameType.ack, 32],
+  [FrameType.handOver, 16],
   [FrameType.attach, 24],
   [FrameType.publish, 16],
   [FrameType.settle, 4],
@@ -92,6 +95,7 @@ for (const [type, bytes] of [
   [FrameType.gotNothing, 8],
   [FrameType.counted, 32],
   [FrameType.purged, 16],
+  [FrameType.moved, 16],
   [FrameType.wiringRequest, 4],
   [FrameType.wiringAnswer, 4],
   [FrameType.routeAsk, 8],

@@ -36,6 +36,8 @@ export interface ReplicationLimits {
   epochNumbersMin: number;
   /** A lost replica's place is given to another node after this. */
   reReplicateAfterMs: number;
+  /** A primary that leads more groups than others keeps each for so long at least. */
+  balanceAfterMs: number;
   /** Bytes of one backfill frame, and positions of one slice. */
   backfillBytes: number;
   backfillPositions: number;
@@ -57,6 +59,7 @@ export function replicationLimits(leaseMs: number): ReplicationLimits {
     pendingBytesMax: 256 * 1024 * 1024,
     epochNumbersMin: 2 ** 28,
     reReplicateAfterMs: 600_000,
+    balanceAfterMs: 2000,
     backfillBytes: 256 * 1024,
     backfillPositions: 2048,
     joinBytesPerSecond: 32 * 1024 * 1024,

@@ -114,7 +114,7 @@ export class Election {
     const others = record.inSync.filter(
       (member) => member.node !== self.node && member.node !== record.primary.node && !this.isGone(member),
     );
-    const { contested: _mark, ...kept } = record;
+    const { contested: _mark, movedFrom: _from, ...kept } = record;
     return { ...kept, epoch: record.epoch + 1, primary: self, inSync: [self, ...others] };
   }
 }

@@ -10,6 +10,7 @@
  *   backfill  as have (the positions are those to drop; low = how far down it goes; 36 u32 messages that the primary has there),
  *             then a copy batch or nothing
  *   joinEnd   8 f64 the primary's log end after the last backfill
+ *   handOver  0 u32 the next primary's epoch  4 u32 1 if it is the last piece   8 a piece (model/group-service/hand-over.ts)
  */
 import { type BatchHeader, parseBatch } from '../../log/group-log.js';
 import type { Lsn } from '../../log/lsn.js';
@@ -116,6 +117,14 @@ export function sendPoint(link: Link, type: FrameType, group: number, epoch: num
   frame.view.setUint32(at, epoch, true);
   frame.view.setUint32(at + 4, session, true);
   frame.view.setFloat64(at + 8, lsn, true);
+}
+
+/** A piece of what a primary passes on to the one of `epoch`. */
+export function sendHandOver(link: Link, group: number, epoch: number, isLast: boolean, piece: Uint8Array): void {
+  const frame = link.beginFrame(FrameType.handOver, group, 8 + piece.length);
+  frame.view.setUint32(frame.offset, epoch, true);
+  frame.view.setUint32(frame.offset + 4, isLast ? 1 : 0, true);
+  frame.bytes.set(piece, frame.offset + 8);
 }
 
 export const AckFlag = {

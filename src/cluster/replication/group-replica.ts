@@ -27,6 +27,7 @@ import { type GroupRecord, isLocalGroup, sameReplica, systemGroup, type Versione
 import { Backup } from './backup.js';
 import type { ReplicationContext } from './context.js';
 import { readBatch } from './frames.js';
+import { PassedOn } from './inheritance.js';
 import { Primary } from './primary.js';
 
 /** What a node's replication wants to know of its groups. */
@@ -58,6 +59,8 @@ export class GroupReplica implements JournalOwner {
   rejoined = false;
   primary: Primary | undefined;
   backup: Backup | undefined;
+  /** What the primary before us passes on, if it gives the group to us (rule 20). */
+  passedOn: PassedOn | undefined;
   private voids: [Lsn, Lsn][] = [];
   /** The end of what the last join cut of its own epoch. */
   private comesAgain: Lsn = 0;
@@ -179,6 +182,7 @@ export class GroupReplica implements JournalOwner {
     if (this.record !== undefined && record.version <= this.record.version) return;
     this.record = record;
     const { value } = record;
+    if (this.passedOn !== undefined && this.passedOn.epoch < value.epoch) this.passedOn = undefined;
     if (value.epoch < this.epoch && this.context.rules.noLowerEpoch) return;
     const self = this.context.self;
     const resumes = !this.context.rules.noResume && value.primary.node === self.node;
@@ -257,9 +261,11 @@ export class GroupReplica implements JournalOwner {
    * No longer primary: what did not commit is given back to our own clients. Whoever was taken out of the set joins: what it
    * has and its successor lacks is void (rule 6). Who gave its group away is a member like any other: its log is matched.
    */
-  private depose({ epoch, inSync }: GroupRecord): void {
+  private depose(record: GroupRecord): void {
     const primary = this.primary;
     if (primary === undefined) return;
+    const { epoch, inSync } = record;
+    primary.handOver?.deposedBy(record);
     const sealedEnd = this.log.end;
     const open = this.log.seal(false);
     if (open !== undefined) this.disk.added(open, false);
@@ -270,6 +276,16 @@ export class GroupReplica implements JournalOwner {
     this.mustJoin = !inSync.some((member) => sameReplica(member, this.context.self));
     // What was still open is in no journal and at no follower.
     this.cut(this.mustJoin ? this.log.committed : sealedEnd);
+  }
+
+  /** A piece of what the primary before us knows; it may come before the record that makes us primary does. */
+  handedOver(epoch: number, isLast: boolean, piece: Uint8Array): void {
+    const known = Math.max(this.epoch, this.record?.value.epoch ?? 0);
+    if (epoch < known || (epoch === known && this.primary?.service !== undefined)) return;
+    if (this.passedOn?.epoch !== epoch) this.passedOn = new PassedOn(epoch);
+    this.passedOn.add(piece, isLast);
+    if (this.primary?.epoch === epoch) this.primary.advance();
+    else this.context.map.refreshSoon();
   }
 
   private keepPublishes(): void {

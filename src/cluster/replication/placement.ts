@@ -62,28 +62,35 @@ export function wantedReplicas(
   return changed ? wanted : undefined;
 }
 
+/** False for a node that is to be primary of nothing, if it can be avoided: it says so, or it is being drained. */
+export function mayLead(map: ClusterMap, node: string): boolean {
+  const member = map.members.get(node)?.value;
+  return member?.lead === true && (member.state === MemberState.ready || member.state === MemberState.joining);
+}
+
 /**
- * Who should have this group instead of `self`, if it is empty: the in-sync member that leads the fewest groups, when it
- * leads at least two fewer than we do, or when we are not to lead at all. With a single placement: who leads the system group.
+ * Who should have this group instead of `self`: the in-sync member that leads the fewest groups, when it leads at least two
+ * fewer than we do, or when we are not to lead at all. With a single placement: who leads the system group, which itself goes, from
+ * a node that is not to lead, to the next in order. Undefined: nobody.
  */
 export function betterPrimary(record: GroupRecord, map: ClusterMap, self: string): string | undefined {
+  const isIn = (node: string): boolean => record.inSync.some((member) => member.node === node);
+  if (record.group === systemGroup) {
+    if (mayLead(map, self)) return undefined;
+    return succession(record, map, self).find((node) => isIn(node) && mayLead(map, node));
+  }
   const single = home(map);
-  if (single !== undefined)
-    return single !== self && record.inSync.some((member) => member.node === single) ? single : undefined;
+  if (single !== undefined) return single !== self && isIn(single) ? single : undefined;
   const leads = new Map<string, number>();
   for (const { value } of map.groups.values())
     if (value.group !== systemGroup) leads.set(value.primary.node, (leads.get(value.primary.node) ?? 0) + 1);
-  const mayLead = (node: string): boolean => {
-    const member = map.members.get(node)?.value;
-    return member?.lead === true && member.state !== MemberState.left;
-  };
   let best: string | undefined;
   for (const { node } of record.inSync) {
-    if (node === self || !mayLead(node)) continue;
+    if (node === self || !mayLead(map, node)) continue;
     if (best === undefined || (leads.get(node) ?? 0) < (leads.get(best) ?? 0)) best = node;
   }
   if (best === undefined) return undefined;
-  if (!mayLead(self)) return best;
+  if (!mayLead(map, self)) return best;
   return (leads.get(best) ?? 0) + 1 < (leads.get(self) ?? 0) ? best : undefined;
 }
 
@@ -98,7 +105,8 @@ export function succession(record: GroupRecord, map: ClusterMap, from: string): 
   const start = order.indexOf(from) + 1;
   const rotated = [...order.slice(start), ...order.slice(0, start)].filter((node) => node !== from);
   const inSync = rotated.filter((node) => record.inSync.some((member) => member.node === node));
-  const lead = (node: string): boolean => map.members.get(node)?.value.lead !== false;
+  // Of whom nothing is known yet: it may.
+  const lead = (node: string): boolean => !map.members.has(node) || mayLead(map, node);
   const ordered = [...inSync.filter(lead), ...inSync.filter((node) => !lead(node))];
   if (!isSingle || ordered.length < 2) return ordered;
   const single = home(map);

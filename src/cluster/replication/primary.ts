@@ -33,6 +33,8 @@ import {
   type StartMessage,
 } from './frames.js';
 import type { GroupReplica } from './group-replica.js';
+import { HandOver } from './hand-over.js';
+import { Inheritance } from './inheritance.js';
 import { InSyncSet } from './in-sync-set.js';
 import { SetKeeper } from './set-keeper.js';
 
@@ -45,12 +47,13 @@ export class Primary implements GroupAppender, Flushable {
   readonly gate: DeliveryGate;
   /** The log's end when this epoch began (rule 5). */
   readonly takeoverEnd: Lsn;
-  /** Set when the primary gives its group away: nothing is appended any more. */
-  paused = false;
+  /** Defined while the primary gives its group away. */
+  handOver: HandOver | undefined;
   readonly replica: GroupReplica;
   private readonly tookOver: boolean;
   private readonly keeper: SetKeeper;
   private readonly backfill: BackfillSender;
+  private readonly inheritance: Inheritance;
   private epochOnDisk = false;
   private inTurn = false;
   private closed = false;
@@ -75,6 +78,7 @@ export class Primary implements GroupAppender, Flushable {
     );
     this.keeper = new SetKeeper(this, record);
     this.backfill = new BackfillSender(replica, this.epoch);
+    this.inheritance = new Inheritance(replica, record.value);
     if (isLocalGroup(replica.group)) this.epochOnDisk = true;
     else
       replica.saveMeta(() => {
@@ -100,6 +104,7 @@ export class Primary implements GroupAppender, Flushable {
       logger: this.replica.logger,
       rules: context.rules,
       tookOver: this.tookOver,
+      handedOver: this.inheritance.handOver,
       queueUse: (incarnation, use) => context.queueUse(incarnation, use),
       broken: (node, boot, reason) => context.attachmentBroken(this.replica.group, node, boot, reason),
     });
@@ -171,10 +176,17 @@ export class Primary implements GroupAppender, Flushable {
       this.releaseTail();
       for (const follower of this.followers.values()) this.wakeIfBehind(follower);
     }
-    if (this.service === undefined && log.committed >= this.takeoverEnd && this.epochOnDisk) this.serve();
+    if (this.service === undefined && this.isUpToDate && this.inheritance.isSettled(this.inherited)) this.serve();
     this.keeper.considerAdmissions();
     if (this.replica.group === systemGroup) this.replica.context.systemProgressed();
   }
+
+  /** Everything that older epochs left is committed. */
+  private get isUpToDate(): boolean {
+    return this.epochOnDisk && this.replica.log.committed >= this.takeoverEnd;
+  }
+
+  private readonly inherited = (): void => this.advance();
 
   private commitPoint(): Lsn {
     const { log, disk, context } = this.replica;
@@ -259,6 +271,7 @@ export class Primary implements GroupAppender, Flushable {
   }
 
   linkDown(link: Link): void {
+    if (this.service === undefined) this.advance();
     const follower = this.followers.get(link.peer.node);
     if (follower?.link !== link) return;
     this.followers.delete(link.peer.node);
@@ -277,7 +290,7 @@ export class Primary implements GroupAppender, Flushable {
   /** A replica wants to follow (again). */
   follow(link: Link, message: FollowMessage): void {
     const { context, group } = this.replica;
-    if (message.epoch !== this.epoch || this.paused) {
+    if (message.epoch !== this.epoch) {
       if (message.epoch > this.epoch) context.map.refreshSoon();
       sendJson(link, FrameType.refuse, group, { epoch: this.epoch, session: message.session } satisfies RefuseMessage);
       return;
@@ -364,6 +377,7 @@ export class Primary implements GroupAppender, Flushable {
   /** Called some times a heartbeat: shrinks, admits, gives lost places away, wakes what waited for a lease. */
   tick(): void {
     if (this.closed) return;
+    if (this.service === undefined) this.advance();
     this.measureFollowers();
     this.keeper.tick();
     this.gate.check();
@@ -383,9 +397,24 @@ export class Primary implements GroupAppender, Flushable {
     this.keeper.recordChanged(record);
   }
 
-  /** Gives an empty group to another in-sync member: rule 20 where nothing is to be drained. See SetKeeper. */
+  /** It is being given away: nothing is accepted any more. */
+  get paused(): boolean {
+    return this.handOver !== undefined;
+  }
+
+  /** The record as it was known last. */
+  get record(): Versioned<GroupRecord> {
+    return this.keeper.current;
+  }
+
+  /** Gives the group to another in-sync member (rule 20). False: not now. `kept` is called if it stays here after all. */
   giveAway(to: Replica, kept: () => void): boolean {
-    return this.keeper.giveAway(to, kept);
+    const isServing =
+      this.replica.group === systemGroup ? this.service !== undefined : this.service?.isServing === true;
+    if (this.closed || this.paused || !isServing || !this.keeper.mayGiveTo(to)) return false;
+    this.handOver = new HandOver(this, to, (value) => this.keeper.give(value), kept);
+    this.handOver.start();
+    return true;
   }
 
   private openDeliveries(): void {
@@ -409,6 +438,7 @@ export class Primary implements GroupAppender, Flushable {
   /** Deposed. The service drops all that is volatile; the replica deals with the log's tail. */
   close(): void {
     this.closed = true;
+    this.handOver?.close();
     this.keeper.close();
     this.service?.close();
   }

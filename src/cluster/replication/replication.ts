@@ -11,12 +11,12 @@ import type { Frame } from '../link/frame.js';
 import type { Link } from '../link/link.js';
 import type { Links } from '../link/links.js';
 import { FrameType } from '../link/frame-types.js';
-import { type GroupRecord, isLocalGroup, localGroup, type Member, systemGroup, type Versioned } from '../map.js';
+import { type GroupRecord, isLocalGroup, localGroup, type Member, type Versioned } from '../map.js';
 import type { ReplicationContext } from './context.js';
 import { Election } from './election.js';
 import { type FollowMessage, type RefuseMessage, readJson, sendJson } from './frames.js';
 import { GroupReplica, type RoleListener } from './group-replica.js';
-import { betterPrimary } from './placement.js';
+import { Mover } from './mover.js';
 
 /** A group as recovery left it. */
 export interface RecoveredGroup {
@@ -31,6 +31,7 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
   private readonly elections: Map<number, Election> = new Map();
   private readonly listeners: ((group: number) => void)[] = [];
   private readonly ordinal: number;
+  private readonly mover: Mover;
   /** Boots known to be dead. */
   private readonly dead: Set<number> = new Set();
   private timer: Timer | undefined;
@@ -40,6 +41,7 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
     this.context = context;
     this.ordinal = ordinal;
     this.recovered = recovered;
+    this.mover = new Mover(context, this.replicas, (group) => this.changed(group));
   }
 
   /** Starts with the local group; the replicated ones follow from the map. */
@@ -128,7 +130,8 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
     }
     const record = this.context.map.groups.get(group)?.value;
     if (record === undefined) return undefined;
-    return { epoch: record.epoch, node: record.primary.node, boot: record.primary.boot };
+    const { epoch, primary, movedFrom } = record;
+    return { epoch, node: primary.node, boot: primary.boot, movedFrom };
   }
 
   /**
@@ -173,13 +176,17 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
   led(group: number): LedGroup | undefined {
     const primary = this.replicas.get(group)?.primary;
     const service = primary?.service;
-    if (primary === undefined || service === undefined || primary.paused) return undefined;
+    if (primary === undefined || service === undefined) return undefined;
     const attachable: AttachableService = {
       attach: (node, boot, client, held, confirmed) =>
         service.attach(node, boot, client, held, confirmed, () => primary.gate.nodeAttached(node, boot)),
       detach: (node, boot) => service.detach(node, boot),
     };
     return { epoch: primary.epoch, service: attachable };
+  }
+
+  learnSoon(): void {
+    this.context.map.refreshSoon();
   }
 
   onChange(listener: (group: number) => void): void {
@@ -219,6 +226,11 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
         else this.refuse(link, group, message);
         return;
       }
+      case FrameType.handOver: {
+        const isLast = view.getUint32(start + 4, true) === 1;
+        replica.handedOver(view.getUint32(start, true), isLast, bytes.subarray(start + 8, end));
+        return;
+      }
       case FrameType.ack:
       case FrameType.have:
       case FrameType.haveEnd:
@@ -249,7 +261,7 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
       replica.backup?.tick(now);
     }
     this.considerElections();
-    this.giveAwayOne();
+    this.mover.tick();
     this.noteRejoined();
     if (this.context.map.confirmedAt + mapRefreshMs < now) this.context.map.refreshSoon();
   }
@@ -260,19 +272,6 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
     for (const replica of this.replicas.values()) if (replica.journaled && !replica.rejoined) return;
     this.hasRejoined = true;
     this.context.rejoined();
-  }
-
-  /** Spreads the leading of empty groups over the nodes, one at a time. */
-  private giveAwayOne(): void {
-    for (const replica of this.replicas.values()) {
-      const { primary, group, record } = replica;
-      if (primary === undefined || record === undefined || isLocalGroup(group) || group === systemGroup) continue;
-      if (primary.paused) return;
-      if (replica.state.queueCount > 0 || primary.age(this.context.clock.now()) < giveAwayAfterMs) continue;
-      const node = betterPrimary(record.value, this.context.map, this.context.self.node);
-      const to = record.value.inSync.find((member) => member.node === node);
-      if (to !== undefined && primary.giveAway(to, () => this.changed(group))) return;
-    }
   }
 }
 
@@ -289,7 +288,7 @@ const frameTypes = [
   FrameType.commit,
   FrameType.ack,
   FrameType.refuse,
+  FrameType.handOver,
 ];
 const tickMs = 50;
 const mapRefreshMs = 500;
-const giveAwayAfterMs = 100;

@@ -119,7 +119,7 @@ export class SetKeeper {
   /** A takeover from ourselves: what is not committed is given back and comes again with numbers of the new epoch. */
   private renewEpoch(): void {
     this.primary.replica.logger.info('the numbers of the epoch run out: the next one begins');
-    void this.swap({ ...this.record.value, epoch: this.primary.epoch + 1 });
+    void this.swap({ ...this.record.value, epoch: this.primary.epoch + 1, movedFrom: undefined });
   }
 
   /** After this process stood still the others' promises look old: they are given time to renew them. */
@@ -276,27 +276,15 @@ export class SetKeeper {
     void this.swap({ ...this.record.value, replicas: wanted });
   }
 
-  /**
-   * Gives an empty, drained group away: nothing is appended from here on, so every log ends at the commit point. False: not
-   * now. `kept` is called if it stays here after all, since the record was changed meanwhile or could not be: whoever wanted to
-   * attach in between is to be taken then.
-   */
-  giveAway(to: Replica, kept: () => void): boolean {
-    if (this.busy || this.primary.paused || this.primary.set.proposal !== undefined) return false;
-    const log = this.primary.replica.log;
-    if (log.hasOpenBatch || log.committed !== log.end || !this.follows(to)) return false;
-    this.primary.paused = true;
-    const value: GroupRecord = { ...this.record.value, epoch: this.primary.epoch + 1, primary: to };
-    void this.swap(value, false).then(() => {
-      if (this.primary.isClosed) return;
-      this.primary.paused = false;
-      kept();
-    });
-    return true;
+  // ---- giving the group away (rule 20) ----
+
+  get current(): Versioned<GroupRecord> {
+    return this.record;
   }
 
   /** A member that has all that is committed, over a link that is up, and is about to be taken out for nothing. */
-  private follows(member: Replica): boolean {
+  mayGiveTo(member: Replica): boolean {
+    if (this.busy || this.primary.set.proposal !== undefined) return false;
     if (!this.primary.set.includes(member) || this.isLost(member)) return false;
     const follower = this.primary.followers.get(member.node);
     return (
@@ -304,6 +292,12 @@ export class SetKeeper {
       sameReplica(follower.replica, member) &&
       follower.durable >= this.primary.replica.log.committed
     );
+  }
+
+  /** Makes the record another primary's. Resolves when the outcome is known and, if it was done, acted on. */
+  async give(value: GroupRecord): Promise<void> {
+    // A set that has changed meanwhile decides for itself.
+    if (!this.busy) await this.swap(value, false);
   }
 
   close(): void {

@@ -153,7 +153,7 @@ export class Override {
       contested = await this.swap({ ...record.value, contested: replica.node }, record.version);
       await this.sleep(this.sources.leaseMs * 1.25);
     }
-    const { contested: _mark, ...value } = contested.value;
+    const { contested: _mark, movedFrom: _from, ...value } = contested.value;
     const replicas = value.replicas.includes(replica.node) ? value.replicas : [...value.replicas, replica.node];
     const next = { ...value, epoch: epoch + 1, primary: replica, inSync: [replica], replicas, overridden: epoch + 1 };
     const now = this.sources.map.groups.get(group)!;

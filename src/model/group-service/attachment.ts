@@ -6,7 +6,13 @@ import { PairRing, Ring } from '../../base/ring.js';
 import type { SlicedWalk } from '../../base/slices.js';
 import type { Lsn } from '../../log/lsn.js';
 import { encodeEnqueue, enqueueLength, type MessageParts } from '../../log/record.js';
-import type { GroupClientPort, GroupServicePort, HeldMessage, SubscribeOptions } from '../group-port.js';
+import {
+  type GroupClientPort,
+  type GroupServicePort,
+  type HeldMessage,
+  Naming,
+  type SubscribeOptions,
+} from '../group-port.js';
 import type { Publisher } from '../publishers.js';
 import { Consumer, PendingGet } from './consumer.js';
 import type { GroupService } from './group-service.js';
@@ -37,6 +43,7 @@ export class Attachment implements GroupServicePort {
   /** Notes what the node holds. Until that is done, `isNaming`, all but publishes waits in `early`. */
   naming: SlicedWalk | undefined = undefined;
   private isNaming = true;
+  private isCatchingUp = false;
   private readonly early = new Ring<() => void>();
   /** Sequence of the last publish that is in the log or was before. */
   appended: number;
@@ -79,25 +86,49 @@ export class Attachment implements GroupServicePort {
 
   /** Notes what the node's clients hold; `replaced`: the slot of its older attachment. Then does what was called meanwhile. */
   *name(held: readonly HeldMessage[], replaced: number): Generator<number, void> {
-    for (const { incarnation, position } of held) {
-      this.service.served(incarnation)?.hold(position, this.slot, replaced);
-      yield 1;
-    }
-    for (let call = this.early.shift(); call !== undefined; call = this.early.shift()) {
-      this.isNaming = false;
-      call();
-      this.isNaming = true;
+    for (const { incarnation, position, naming } of held) {
+      const queue = this.service.served(incarnation);
+      if (naming === Naming.held) queue?.hold(position, this.slot, replaced);
+      else queue?.takeBack(position, replaced, naming === Naming.returned);
       yield 1;
     }
     this.isNaming = false;
+    yield* this.catchingUp();
+  }
+
+  /** Asked for each message: no closure is made for what need not wait. */
+  private get mayBeEarly(): boolean {
+    return this.isNaming || this.isCatchingUp || this.service.isPaused;
   }
 
   /** Puts a call off that may be about messages or consumers. False: it may be made now. */
   private isEarly(call: () => void): boolean {
-    if (!this.isNaming) return false;
+    if (!this.mayBeEarly) return false;
     if (this.early.length < earlyMax) this.early.push(call);
-    else this.service.breakTie(this, `more than ${earlyMax} calls came while what the node holds was being noted`);
+    else this.service.breakTie(this, `more than ${earlyMax} calls came while they had to wait`);
     return true;
+  }
+
+  /** What the node holds is being noted, or what was called meanwhile is being done. */
+  get isBusy(): boolean {
+    return this.state === AttachmentState.attached && (this.isNaming || this.isCatchingUp);
+  }
+
+  /** The service goes on: does what was called meanwhile. */
+  catchUp(): void {
+    if (!this.isBusy && this.early.length > 0) this.service.walk(this.catchingUp());
+  }
+
+  private *catchingUp(): Generator<number, void> {
+    this.isCatchingUp = true;
+    while (this.early.length > 0 && !this.service.isPaused) {
+      const call = this.early.shift()!;
+      this.isCatchingUp = false;
+      call();
+      this.isCatchingUp = true;
+      yield 1;
+    }
+    this.isCatchingUp = false;
   }
 
   // ---- publishing ----
@@ -161,7 +192,7 @@ export class Attachment implements GroupServicePort {
 
   ack(incarnation: number, position: number): void {
     if (this.state !== AttachmentState.attached) return;
-    if (this.isNaming && this.isEarly(() => this.ack(incarnation, position))) return;
+    if (this.mayBeEarly && this.isEarly(() => this.ack(incarnation, position))) return;
     this.received++;
     this.service.served(incarnation)?.settle(position, this.slot);
     this.service.touch();
@@ -169,7 +200,7 @@ export class Attachment implements GroupServicePort {
 
   requeue(incarnation: number, position: number, delivered: boolean): void {
     if (this.state !== AttachmentState.attached) return;
-    if (this.isNaming && this.isEarly(() => this.requeue(incarnation, position, delivered))) return;
+    if (this.mayBeEarly && this.isEarly(() => this.requeue(incarnation, position, delivered))) return;
     this.received++;
     this.service.served(incarnation)?.giveBack(position, this.slot, delivered);
     this.service.touch();
@@ -270,7 +301,8 @@ export class Attachment implements GroupServicePort {
   // ---- waiting for the wiring (rule 15) ----
 
   private mustWait(version: Lsn): boolean {
-    return !this.waiting.isEmpty || (version > this.service.wiringVersion && this.service.rules.waitVersion);
+    if (!this.waiting.isEmpty || this.service.isPaused) return true;
+    return version > this.service.wiringVersion && this.service.rules.waitVersion;
   }
 
   private inOrder(version: Lsn, run: () => void): void {

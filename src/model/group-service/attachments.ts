@@ -30,6 +30,12 @@ export class Attachments {
     return this.byNode.get(node);
   }
 
+  /** None of them is at something that takes several turns. */
+  get isQuiet(): boolean {
+    for (const attachment of this.byNode.values()) if (attachment.isBusy) return false;
+    return this.walks.size === 0;
+  }
+
   values(): Iterable<Attachment> {
     return this.byNode.values();
   }

@@ -17,17 +17,21 @@
  */
 import type { Clock, Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
-import { Ring } from '../../base/ring.js';
 import { allRules, type Rules } from '../../base/rules.js';
+import { SlicedWalk } from '../../base/slices.js';
 import { type Flushable, Phase, type Turn } from '../../base/turn.js';
 import type { Chunk } from '../../log/chunk.js';
-import type { Lsn } from '../../log/lsn.js';
+import { epochStart, type Lsn } from '../../log/lsn.js';
 import type { GroupAppender, GroupClientPort, GroupServicePort, HeldMessage, QueueUse } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
 import { Answers } from './answers.js';
 import { type Attachment, AttachmentState } from './attachment.js';
-import { Attachments } from './attachments.js';
+import { Attachments, walkSlice } from './attachments.js';
+import { Dispatcher } from './dispatcher.js';
+import { type HandOver, HandOverWriter, type QueueHandOver } from './hand-over.js';
+import { LogWaits } from './log-waits.js';
 import { PublishLog } from './publish-log.js';
+import { Purges } from './purges.js';
 import { QueueUses } from './queue-uses.js';
 import { ServedQueue } from './served-queue.js';
 import { appendDequeues } from './settlement-batch.js';
@@ -43,21 +47,13 @@ export interface GroupServiceOptions {
   rules?: Rules;
   /** This replica follows another primary's: of its time nobody here knows which queues had consumers. */
   tookOver: boolean;
+  /** What the last primary passed on, in the state already (rule 20). Undefined: it is gone, or this one is the first. */
+  handedOver?: HandOver | undefined;
   /** `used` each time that a queue has its first consumer, `unused` each time that the last one is gone, once the gate is open. */
   queueUse(incarnation: Lsn, use: QueueUse): void;
   /** The node's attachment breaks the protocol or a bound: its tie must be cut. It was detached already. */
   broken(node: string, boot: number, reason: string): void;
 }
-
-/** A question about a queue's content, to be asked when the commit of `after` is known. */
-interface Question {
-  readonly after: Lsn;
-  readonly run: () => void;
-}
-
-/** Deliveries of one turn; the rest follows in the next one. And what it costs to look at one queue, in deliveries. */
-const deliveriesMax = 8192;
-const dispatchCost = 8;
 
 export class GroupService implements Flushable {
   readonly state: GroupState;
@@ -77,17 +73,18 @@ export class GroupService implements Flushable {
   private committedLsn: Lsn;
   private lastDequeue: Lsn = 0;
   private isOpen: boolean;
+  private isOpening = false;
   private isClosed = false;
+  private paused = false;
   private isTouched = false;
   private members = 1;
-  private dirty: ServedQueue[] = [];
   private settling: ServedQueue[] = [];
   private readonly answers = new Answers();
+  private readonly dispatcher: Dispatcher;
+  private readonly purges: Purges;
   private readonly whenOpen: (() => void)[] = [];
-  private readonly wiringSteps = new Ring<readonly [version: Lsn, after: Lsn]>();
-  private readonly questions = new Ring<Question>();
+  private readonly waits = new LogWaits();
   private readonly timers = new Set<Timer>();
-  private pinned: Chunk[] = [];
 
   constructor(options: GroupServiceOptions) {
     this.options = options;
@@ -96,6 +93,13 @@ export class GroupService implements Flushable {
     this.epoch = options.epoch;
     this.logger = options.logger;
     this.rules = options.rules ?? allRules;
+    this.dispatcher = new Dispatcher(options.state, () => this.touch());
+    this.purges = new Purges({
+      answers: this.answers,
+      later: options.state.later,
+      touch: () => this.touch(),
+      isClosed: () => this.isClosed,
+    });
     this.publishes = new PublishLog(options.state, options.appender, this.rules);
     this.wiringVersion = options.state.wiringVersion;
     this.committedLsn = options.state.applied;
@@ -117,9 +121,7 @@ export class GroupService implements Flushable {
   /** Everything up to `lsn` is committed and applied to the state. */
   committed(lsn: Lsn): void {
     if (lsn > this.committedLsn) this.committedLsn = lsn;
-    while (this.wiringSteps.length > 0 && this.wiringSteps.peek()![1] <= lsn)
-      this.wiringReached(this.wiringSteps.shift()![0]);
-    while (this.questions.length > 0 && this.questions.peek()!.after <= lsn) this.questions.shift()!.run();
+    this.waits.committed(lsn, (version) => this.wiringReached(version));
     this.touch();
   }
 
@@ -128,13 +130,25 @@ export class GroupService implements Flushable {
    * `after`. Operations that were routed with it go on when that is committed.
    */
   advanceWiring(version: Lsn, after: Lsn): void {
-    if (after <= this.committedLsn && this.wiringSteps.length === 0) this.wiringReached(version);
-    else this.wiringSteps.push([version, after]);
+    if (!this.waits.awaitWiring(version, after, this.committedLsn)) this.wiringReached(version);
   }
 
   /** Opens the gate: all live nodes have attached, or the leases of those that have not are gone (rule 13). */
   open(): void {
-    if (this.isOpen) return;
+    if (this.isOpen || this.isOpening) return;
+    this.isOpening = true;
+    this.attachments.walk(this.flagUnnamed(), () => this.opened());
+  }
+
+  /** What the last primary's clients held and nobody has named is given again, flagged. */
+  private *flagUnnamed(): Generator<number, void> {
+    for (const [incarnation, { unnamed }] of this.options.handedOver?.queues ?? []) {
+      yield 1 + unnamed.size;
+      this.served(incarnation)?.flagUnnamed();
+    }
+  }
+
+  private opened(): void {
     this.isOpen = true;
     this.attachments.walk(this.opening());
     this.uses.opened(this.options.tookOver);
@@ -161,6 +175,69 @@ export class GroupService implements Flushable {
     this.touch();
   }
 
+  // ---- giving the group away (rule 20) ----
+
+  /** Takes nothing in and gives nothing out any more: calls wait, in order, until `resume`, or are lost with `close`. */
+  pause(): void {
+    this.paused = true;
+    this.touch();
+  }
+
+  /** The group stays here after all. */
+  resume(): void {
+    this.paused = false;
+    for (const attachment of this.attachments.values()) {
+      // Publishes first: who publishes and then asks counts on finding the message.
+      attachment.waiting.release(this.wiringVersion);
+      attachment.catchUp();
+    }
+    for (const queue of this.queues) if (queue.hasDemand) this.dispatchSoon(queue);
+    this.touch();
+  }
+
+  get isPaused(): boolean {
+    return this.paused;
+  }
+
+  /** Deliveries go out: all live nodes have attached. */
+  get isServing(): boolean {
+    return this.isOpen;
+  }
+
+  /** Once it is paused: everything that was taken in is in the log, and answered if that is committed. */
+  get isDrained(): boolean {
+    return (
+      this.isOpen &&
+      this.paused &&
+      !this.isTouched &&
+      this.purges.isIdle &&
+      this.settling.length === 0 &&
+      this.waits.isEmpty &&
+      this.attachments.isQuiet
+    );
+  }
+
+  /** Once it is drained: what the next primary must know. `done` is called with its pieces, now or in a later turn. */
+  writeHandOver(done: (pieces: readonly Uint8Array[]) => void): void {
+    const writer = new HandOverWriter(this.flagBefore);
+    new SlicedWalk(this.handingOver(writer), walkSlice, this.state.later, () => done(writer.end()));
+  }
+
+  private *handingOver(writer: HandOverWriter): Generator<number, void> {
+    for (const queue of this.queues) for (const work of queue.writeHandOver(writer)) yield work;
+  }
+
+  /** Of queues that are served for the first time: messages before this one may have been handed out by older epochs (rule 13). */
+  get flagBefore(): Lsn {
+    if (!this.rules.flagOld) return 0;
+    return this.options.handedOver?.flagBefore ?? epochStart(this.epoch);
+  }
+
+  /** What was passed on of a queue. */
+  handedOver(incarnation: Lsn): QueueHandOver | undefined {
+    return this.options.handedOver?.queues.get(incarnation);
+  }
+
   /** Has `flush` run at the end of this turn. To be called as well when the lease is valid again. */
   touch(): void {
     if (this.isTouched || this.isClosed) return;
@@ -179,11 +256,10 @@ export class GroupService implements Flushable {
       queue.state.index.resetVolatile();
     }
     for (const timer of this.timers) timer.cancel();
-    this.unpin();
+    this.dispatcher.close();
     this.queues.clear();
     this.answers.clear();
-    this.questions.clear();
-    this.dirty = [];
+    this.waits.clear();
     this.settling = [];
   }
 
@@ -266,12 +342,9 @@ export class GroupService implements Flushable {
    * the message.
    */
   ask(attachment: Attachment, run: () => void): void {
-    const after = this.logEnd;
-    const ask = (): void => {
+    this.waits.ask(this.logEnd, this.committedLsn, () => {
       if (attachment.state === AttachmentState.attached) run();
-    };
-    if (after <= this.committedLsn) ask();
-    else this.questions.push({ after, run: ask });
+    });
   }
 
   /** Purges the queue's ready messages; answered when that is committed. */
@@ -285,10 +358,15 @@ export class GroupService implements Flushable {
       this.answer(attachment, (client) => client.purged(request, 0, 'not-found: the queue is gone'));
       return;
     }
-    this.purgeOn(attachment, request, queue, queue.state.index.last, 0);
+    this.purges.begin(attachment, request, queue);
   }
 
   // ---- what attachments and queues ask ----
+
+  /** Goes through many things, in slices as long as the service is there. */
+  walk(steps: Iterator<number, void>): void {
+    this.attachments.walk(steps);
+  }
 
   /** The queue, served from now on; undefined if it is gone. */
   served(incarnation: Lsn): ServedQueue | undefined {
@@ -306,28 +384,20 @@ export class GroupService implements Flushable {
   }
 
   dispatchSoon(queue: ServedQueue): void {
-    if (queue.isDirty || queue.gone) return;
-    queue.isDirty = true;
-    this.dirty.push(queue);
-    this.touch();
+    this.dispatcher.soon(queue);
   }
 
-  /** In a later turn, so that one queue does not hold up everything else. */
   dispatchLater(queue: ServedQueue): void {
-    this.state.later(() => this.dispatchSoon(queue));
+    this.dispatcher.later(queue);
   }
 
   dispatchAfter(queue: ServedQueue, delayMs: number): void {
     this.after(delayMs, () => this.dispatchSoon(queue));
   }
 
-  /** The chunk that the queue waits for is there: it stays until the end of this turn. */
+  /** The chunk that the queue waits for is there. */
   loaded(queue: ServedQueue, chunk: Chunk): void {
-    if (this.isClosed || queue.gone) return;
-    this.state.chunks.pin(chunk);
-    this.pinned.push(chunk);
-    this.dispatchSoon(queue);
-    this.touch();
+    this.dispatcher.loaded(queue, chunk);
   }
 
   settleSoon(queue: ServedQueue): void {
@@ -362,8 +432,8 @@ export class GroupService implements Flushable {
     this.isTouched = false;
     const mayAct = this.appender.mayAct();
     if (mayAct) this.answers.sendDue();
-    if (this.isOpen && (mayAct || !this.rules.leaseNeeded)) this.dispatch();
-    this.unpin();
+    if (this.isOpen && !this.paused && (mayAct || !this.rules.leaseNeeded)) this.dispatcher.run();
+    this.dispatcher.unpin();
     this.appendSettlements();
     const end = this.logEnd;
     this.answers.mark(end);
@@ -378,28 +448,6 @@ export class GroupService implements Flushable {
       }
       attachment.answerConfirms();
       attachment.answerSettlements(this.committedLsn);
-    }
-  }
-
-  /** As many queues and deliveries as a turn has room for. Those left over come first in the next one. */
-  private dispatch(): void {
-    const due = this.dirty;
-    if (due.length === 0) return;
-    this.dirty = [];
-    let room = deliveriesMax;
-    for (let i = 0; i < due.length; i++) {
-      if (room <= 0) {
-        const rest = due.slice(i);
-        this.state.later(() => {
-          if (this.isClosed) return;
-          this.dirty = rest.concat(this.dirty);
-          this.touch();
-        });
-        return;
-      }
-      const queue = due[i]!;
-      room -= queue.dispatch(room) + dispatchCost;
-      queue.isDirty = false;
     }
   }
 
@@ -436,32 +484,12 @@ export class GroupService implements Flushable {
     this.touch();
   }
 
-  /** Purges a slice of what is there up to `until`; the next one follows in a later turn. */
-  private purgeOn(attachment: Attachment, request: number, queue: ServedQueue, until: Lsn, before: number): void {
-    if (this.isClosed) return;
-    const slice = queue.gone ? 0 : queue.purgeSlice(until);
-    const count = before + slice;
-    if (slice > 0) {
-      this.state.later(() => this.purgeOn(attachment, request, queue, until, count));
-      return;
-    }
-    const refusal = queue.gone ? 'not-found: the queue is gone' : '';
-    this.answers.addAfterCommit(attachment, (client) => client.purged(request, count, refusal));
-    this.touch();
-  }
-
   private after(delayMs: number, run: () => void): void {
     const timer = this.options.clock.after(delayMs, () => {
       this.timers.delete(timer);
       if (!this.isClosed) run();
     });
     this.timers.add(timer);
-  }
-
-  private unpin(): void {
-    if (this.pinned.length === 0) return;
-    for (const chunk of this.pinned) this.state.chunks.unpin(chunk);
-    this.pinned = [];
   }
 }
 

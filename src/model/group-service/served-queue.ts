@@ -4,7 +4,7 @@
  */
 import { Ring } from '../../base/ring.js';
 import type { Chunk } from '../../log/chunk.js';
-import { epochStart, type Lsn } from '../../log/lsn.js';
+import type { Lsn } from '../../log/lsn.js';
 import { EnqueueView } from '../../log/record.js';
 import { deliveryCost } from '../delivery-cost.js';
 import { type Entry, EntryState } from '../queue/queue-index.js';
@@ -12,6 +12,7 @@ import type { QueueState, QueueWatcher } from '../queue/queue-state.js';
 import { type Attachment, AttachmentState } from './attachment.js';
 import type { Consumer, PendingGet } from './consumer.js';
 import type { GroupService } from './group-service.js';
+import type { HandOverWriter } from './hand-over.js';
 import { SettlementBatch } from './settlement-batch.js';
 
 /** Entries looked at in one step of giving back what a node held. */
@@ -39,7 +40,9 @@ export class ServedQueue implements QueueWatcher {
   /** Messages before this one may have been handed out by older epochs (rule 13). */
   private readonly flagBefore: Lsn;
   /** The highest position handed to anyone. */
-  private handedUpTo: Lsn = 0;
+  private handedUpTo: Lsn;
+  /** What the last primary's clients held, and no node has named yet; see HandOver. */
+  private unnamed: Set<Lsn> | undefined;
   /** Consumers with credit, next one first. */
   private readonly waiting = new Ring<Consumer>();
   /** How many of those are closed. */
@@ -52,7 +55,10 @@ export class ServedQueue implements QueueWatcher {
   constructor(service: GroupService, state: QueueState) {
     this.service = service;
     this.state = state;
-    this.flagBefore = service.rules.flagOld ? epochStart(service.epoch) : 0;
+    const handedOver = service.handedOver(state.incarnation);
+    this.flagBefore = handedOver?.flagBefore ?? service.flagBefore;
+    this.handedUpTo = handedOver?.handedUpTo ?? 0;
+    this.unnamed = handedOver?.unnamed;
     state.watcher = this;
   }
 
@@ -173,8 +179,41 @@ export class ServedQueue implements QueueWatcher {
     const { index } = this.state;
     const entry = index.find(position);
     if (entry === undefined) return;
+    this.unnamed?.delete(position);
     if (entry.state === EntryState.ready) index.deliver(entry, holder);
     else if (entry.state === EntryState.delivered && entry.holder === replaced) index.handOver(entry, holder);
+  }
+
+  /** A node gives back what its older attachment `replaced` has, or what the last primary's clients held. */
+  takeBack(position: Lsn, replaced: number, seen: boolean): void {
+    const { index } = this.state;
+    const entry = index.find(position);
+    if (entry === undefined) return;
+    this.unnamed?.delete(position);
+    if (replaced !== 0) this.giveBack(position, replaced, seen);
+    else if (entry.state === EntryState.ready && (seen || position < this.handedUpTo)) index.flag(entry);
+  }
+
+  // ---- hand-over (rule 20) ----
+
+  /** All live nodes have named what they hold: what is left of what the last primary's clients held was lost with some node. */
+  flagUnnamed(): void {
+    const { index } = this.state;
+    for (const position of this.unnamed ?? []) {
+      const entry = index.find(position);
+      if (entry !== undefined) index.flag(entry);
+    }
+    this.unnamed = undefined;
+  }
+
+  /** Writes what the next primary must know. Nothing changes meanwhile. Yields how much work each step was. */
+  *writeHandOver(writer: HandOverWriter): Generator<number, void> {
+    writer.beginQueue(this.incarnation, this.flagBefore, this.handedUpTo);
+    const add = (position: Lsn, held: boolean, flagged: boolean): void => writer.add(position, held, flagged);
+    for (let from = this.flagBefore; from !== Number.POSITIVE_INFINITY; ) {
+      from = this.state.index.handled(from, this.handedUpTo, giveBackSlice, add);
+      yield giveBackSlice;
+    }
   }
 
   /** Marks up to a slice of the ready messages up to `until` for dequeueing; returns how many. 0 = there are none left. */

@@ -148,6 +148,40 @@ export class QueueIndex {
     return Number.POSITIVE_INFINITY;
   }
 
+  /** It comes flagged when it is handed out. */
+  flag(entry: Entry): void {
+    entry.piece.states[entry.slot]! |= EntryFlag.redelivered;
+  }
+
+  /**
+   * Visits messages at positions from `from` up to `to` that a client holds or that would come again flagged, until about `max`
+   * entries were looked at. Returns where to go on, or Infinity when that was all.
+   */
+  handled(
+    from: number,
+    to: number,
+    max: number,
+    visit: (position: number, held: boolean, flagged: boolean) => void,
+  ): number {
+    const { list } = this.table;
+    let looked = 0;
+    for (let i = Math.max(0, list.floor(from)); i < list.length; i++) {
+      const piece = list.at(i)!;
+      if (piece.first > to) break;
+      if (looked >= max) return piece.first;
+      looked += 1 + piece.end - piece.start;
+      for (let slot = piece.lowerBound(from); slot < piece.end && piece.positions[slot]! <= to; slot++) {
+        const bits = piece.states[slot]!;
+        const state = bits & stateMask;
+        if (state === EntryState.gone || state === EntryState.settling) continue;
+        const held = state === EntryState.delivered;
+        const flagged = (bits & EntryFlag.redelivered) !== 0;
+        if (held || flagged) visit(piece.positions[slot]!, held, flagged);
+      }
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+
   /** The message's record lies elsewhere from now on. */
   move(entry: Entry, chunk: number, offset: number): void {
     entry.piece.chunks[entry.slot] = chunk;

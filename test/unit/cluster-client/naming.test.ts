@@ -102,7 +102,7 @@ function setup() {
   for (const sink of sinks) subscribe(sink);
   const attach = (epoch: number, service: Service): { held: HeldMessage[][] } => {
     const held: HeldMessage[][] = [];
-    client.beginAttachment(epoch, (number, named) => {
+    client.beginAttachment((number, named) => {
       held.push([...named]);
       client.attached(new LocalTie(number, epoch, service.port));
     });
@@ -208,7 +208,7 @@ describe('a node that holds much', () => {
     for (const subscriber of service.subscribed) client.subscribed(subscriber, '');
     while (runTurn() > 0);
     const link = new CreditLink();
-    client.beginAttachment(2, (number) =>
+    client.beginAttachment((number) =>
       client.attached(new RemoteTie(link as unknown as Link, 1, number, 2, () => client.touch())),
     );
     const subscription = (number: number) => holderOf(client, number) as ClusterSubscription;

@@ -206,6 +206,7 @@ export class TestGroup {
 }
 
 class TestDirectory implements GroupDirectory {
+  learnSoon(): void {}
   private readonly node: TestNode;
   private readonly known = new Map<number, Leadership>();
   private readonly groups: Map<number, TestGroup> = new Map();

@@ -4,6 +4,7 @@ import { rulesWithout } from '../../../src/base/rules.js';
 import { epochStart } from '../../../src/log/lsn.js';
 import { heldBy, publish, q, setUp, subscribe } from './service-support.js';
 import { TestClient, TestPrimary } from './support.js';
+import { Naming } from '../../../src/model/group-port.js';
 
 describe('attachments (rule 13)', () => {
   test('after a link loss what a node names stays held, the rest comes again flagged', () => {
@@ -123,7 +124,7 @@ describe('attachments (rule 13)', () => {
     old.primary.service.close();
     const primary = new TestPrimary({ previous: old.primary, epoch: 2, open: false });
     const client = new TestClient();
-    const port = primary.attach(client, 'a', 1, [held[1]!, { incarnation: 99, position: 1, subscriber: 1 }], 4);
+    const port = primary.attach(client, 'a', 1, [held[1]!, { incarnation: 99, position: 1, naming: Naming.held }], 4);
     subscribe(port, 1, 10);
     publish(port, 5, 5);
     primary.run();

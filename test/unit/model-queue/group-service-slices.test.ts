@@ -5,6 +5,7 @@ import { walkSlice } from '../../../src/model/group-service/attachments.js';
 import { giveBackSlice } from '../../../src/model/group-service/served-queue.js';
 import { heldBy, publish, q, setUp, subscribe } from './service-support.js';
 import { TestClient, TestPrimary } from './support.js';
+import { Naming } from '../../../src/model/group-port.js';
 
 const many = 30_000;
 const manyQueues = 10_000;
@@ -111,7 +112,7 @@ describe('in one turn only some thousand', () => {
         return incarnation;
       },
       position,
-      subscriber: 1,
+      naming: Naming.held,
     }));
     const again = new TestClient();
     const second = primary.service.attach('a', 1, again, counted, many, () => named++);

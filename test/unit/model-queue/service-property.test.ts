@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { allRules, type RuleName, type Rules, rulesWithout } from '../../../src/base/rules.js';
 import type { GroupServicePort } from '../../../src/model/group-port.js';
 import { type Delivery, messageParts, TestClient, TestPrimary } from './support.js';
+import { Naming } from '../../../src/model/group-port.js';
 
 const q = 10;
 
@@ -30,7 +31,11 @@ class Node {
   }
 
   attach(primary: TestPrimary): void {
-    const held = [...this.held, ...this.settling].map(({ position }) => ({ incarnation: q, position, subscriber: 0 }));
+    const held = [...this.held, ...this.settling].map(({ position }) => ({
+      incarnation: q,
+      position,
+      naming: Naming.held,
+    }));
     this.client = new TestClient();
     this.port = primary.service.attach(this.name, this.boot, this.client, held, this.confirmed);
     this.settledBase = 0;

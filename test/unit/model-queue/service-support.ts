@@ -1,6 +1,6 @@
 /** What the tests of the group service do again and again. */
 import type { Lsn } from '../../../src/log/lsn.js';
-import type { GroupServicePort, HeldMessage } from '../../../src/model/group-port.js';
+import { type GroupServicePort, type HeldMessage, Naming } from '../../../src/model/group-port.js';
 import { messageParts, TestClient, TestPrimary } from './support.js';
 
 /** The queue of these tests. */
@@ -48,5 +48,5 @@ export function setUp(options: ConstructorParameters<typeof TestPrimary>[0] & { 
 }
 
 export function heldBy(client: TestClient): HeldMessage[] {
-  return client.deliveries.map(({ incarnation, position, subscriber }) => ({ incarnation, position, subscriber }));
+  return client.deliveries.map(({ incarnation, position }) => ({ incarnation, position, naming: Naming.held }));
 }

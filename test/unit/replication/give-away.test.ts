@@ -7,6 +7,7 @@ import type { Primary } from '../../../src/cluster/replication/primary.js';
 import { encodeOpen } from '../../../src/log/record.js';
 import { turns, until } from '../store/harness.js';
 import { group, queue, TestReplica } from './bench.js';
+import type { ManualClock } from '../store/manual-clock.js';
 
 const self = { node: 'a', store: 'a', boot: 1 };
 const other = { node: 'b', store: 'b', boot: 2 };
@@ -22,7 +23,6 @@ describe('a primary that is replaced', () => {
       const record = { group, epoch: 1, primary: self, inSync: [self, other], replicas: ['a', 'b'] };
       replica.recordChanged({ version: 1, value: record });
       const { primary } = replica;
-      primary!.paused = true;
       const open = encodeOpen(queue, queue, { durable: true });
       primary!.reserve(open.length);
       primary!.chunk.bytes!.set(open, primary!.offset);
@@ -36,6 +36,12 @@ describe('a primary that is replaced', () => {
       await bench.close();
     });
 });
+
+/** A millisecond of its clock. */
+function passes(bench: TestReplica): true {
+  (bench.replica.context.clock as ManualClock).advance(1);
+  return true;
+}
 
 /** A group that is led here and followed by `other`, and a record whose compare-and-sets come to `outcomes`, one after the other. */
 async function led(outcomes: SwapOutcome<GroupRecord>[], follows = true) {
@@ -71,7 +77,7 @@ describe('a group that is to be given away', () => {
     let called = 0;
     assert.ok(primary.giveAway(other, () => called++));
     assert.ok(primary.paused);
-    await until(() => called === 1);
+    await until(() => passes(bench) && called === 1);
     assert.ok(!primary.paused && !primary.isClosed);
     await bench.close();
   });
@@ -80,7 +86,7 @@ describe('a group that is to be given away', () => {
     const { bench, primary, proposed } = await led([{ kind: 'unavailable' }]);
     let called = 0;
     assert.ok(primary.giveAway(other, () => called++));
-    await until(() => called === 1);
+    await until(() => passes(bench) && called === 1);
     assert.ok(!primary.paused);
     assert.equal(proposed.length, 1);
     await bench.close();

@@ -389,7 +389,12 @@ export function perfectBrokers(defects: Partial<Defects> = {}): ProcessFactory {
         });
       },
       stop: () => Promise.resolve(),
-      operator: { override: () => Promise.resolve('nobody waits') },
+      operator: {
+        override: () => Promise.resolve('nobody waits'),
+        transfer: () => Promise.resolve(),
+        drain: () => Promise.resolve(),
+        revive: () => Promise.resolve(),
+      },
       probe: {
         boot,
         ready: true,

@@ -1,0 +1,94 @@
+/** What operators ask of a cluster, through any node: wishes written into the map, which the nodes concerned act on. */
+import type { Clock } from '../base/clock.js';
+import { Refusal, RefusedError } from '../base/errors.js';
+import type { ClusterMap, SwapOutcome } from './cluster-map.js';
+import { isLocalGroup, MemberState } from './map.js';
+
+/** A wish is written again if somebody else changed the same place, or the coordinator did not say whether it was. */
+const attemptsMax = 10;
+const retryMs = 50;
+
+export class Operations {
+  private readonly map: ClusterMap;
+  private readonly clock: Clock;
+
+  constructor(map: ClusterMap, clock: Clock) {
+    this.map = map;
+    this.clock = clock;
+  }
+
+  /**
+   * The group is to be led by the node from now on, whenever that is in sync and may lead; undefined: by whoever the placement says.
+   * Resolves when that is written down; the move follows. Rejects with a RefusedError.
+   */
+  async transfer(group: number, to: string | undefined): Promise<void> {
+    const record = this.map.groups.get(group)?.value;
+    if (record === undefined || isLocalGroup(group))
+      throw new RefusedError(Refusal.notFound, `there is no group ${group}: see 'understudy status'`);
+    if (to !== undefined) {
+      this.refuseUnknown(to);
+      if (!record.inSync.some((member) => member.node === to))
+        throw new RefusedError(
+          Refusal.notAllowed,
+          `group ${group} cannot move to ${to}, which is not in sync with it: ` +
+            `in sync are ${record.inSync.map((member) => member.node).join(', ')}; wait until it has joined, or choose one of them`,
+        );
+      const member = this.map.members.get(to)!.value;
+      if (member.state === MemberState.draining)
+        throw new RefusedError(
+          Refusal.notAllowed,
+          `group ${group} cannot move to ${to}, which is being drained: 'understudy revive ${to}' first`,
+        );
+    }
+    await this.insist(`the transfer of group ${group}`, () =>
+      this.map.swapTransfer(group, to, this.map.transfers.get(group)?.version ?? 0),
+    );
+  }
+
+  /** The node is to lead nothing, until it is revived or started again. Resolves when that is written down. Rejects with a RefusedError. */
+  async drain(node: string): Promise<void> {
+    await this.setState(node, MemberState.draining);
+  }
+
+  /** It may lead again. */
+  async revive(node: string): Promise<void> {
+    await this.setState(node, MemberState.ready);
+  }
+
+  private async setState(node: string, state: MemberState): Promise<void> {
+    this.refuseUnknown(node);
+    await this.insist(
+      `the change of ${node}`,
+      () => {
+        const { value, version } = this.map.members.get(node)!;
+        if (value.state === state)
+          return Promise.resolve<SwapOutcome<unknown>>({ kind: 'conflict', record: undefined });
+        if (value.state !== MemberState.ready && value.state !== MemberState.draining)
+          throw new RefusedError(Refusal.notAllowed, `${node} is ${value.state}: wait until it is ready`);
+        return this.map.swapMember({ ...value, state }, version);
+      },
+      () => this.map.members.get(node)?.value.state === state,
+    );
+  }
+
+  private refuseUnknown(node: string): void {
+    if (this.map.members.has(node)) return;
+    const known = [...this.map.members.keys()].sort().join(', ');
+    throw new RefusedError(Refusal.notFound, `there is no node ${node}: there are ${known}`);
+  }
+
+  private async insist(
+    what: string,
+    swap: () => Promise<SwapOutcome<unknown>>,
+    isDone: () => boolean = () => false,
+  ): Promise<void> {
+    for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+      if (isDone() || (await swap()).kind === 'done') return;
+      await new Promise<void>((resolve) => this.clock.after(retryMs, resolve));
+    }
+    throw new RefusedError(
+      Refusal.internalError,
+      `${what} could not be written down: the coordinator does not answer; try again when it does`,
+    );
+  }
+}

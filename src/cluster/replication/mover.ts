@@ -1,0 +1,67 @@
+/**
+ * Gives away the groups that this node leads and another is to lead, one at a time (rule 20): those that an operator wants
+ * elsewhere, all when this node is drained or not to lead, and so many that the nodes lead alike.
+ */
+import { isLocalGroup, type Replica, systemGroup } from '../map.js';
+import type { ReplicationContext } from './context.js';
+import type { GroupReplica } from './group-replica.js';
+import { betterPrimary, mayLead } from './placement.js';
+
+/** An empty group is given away when it was led for so long. */
+const emptyAfterMs = 100;
+/** A group that could not be given away is left alone for so long: each attempt costs its clients a pause. */
+const againAfterMs = 1000;
+
+export class Mover {
+  private readonly context: ReplicationContext;
+  private readonly replicas: ReadonlyMap<number, GroupReplica>;
+  private readonly kept: (group: number) => void;
+  /** When a group was last tried, or last given away. */
+  private readonly triedAt: Map<number, number> = new Map();
+
+  /** @param kept called if a group that was to be given away stays here */
+  constructor(context: ReplicationContext, replicas: ReadonlyMap<number, GroupReplica>, kept: (group: number) => void) {
+    this.context = context;
+    this.replicas = replicas;
+    this.kept = kept;
+  }
+
+  /** Begins one move, if one is due and none is under way. */
+  tick(): void {
+    for (const { primary } of this.replicas.values()) if (primary?.paused === true) return;
+    for (const replica of this.replicas.values()) if (this.move(replica)) return;
+  }
+
+  private move(replica: GroupReplica): boolean {
+    const { group, primary } = replica;
+    if (primary === undefined || isLocalGroup(group)) return false;
+    const to = this.target(replica);
+    if (to === undefined) return false;
+    const now = this.context.clock.now();
+    if (now - (this.triedAt.get(group) ?? Number.NEGATIVE_INFINITY) < againAfterMs) return false;
+    const begun = primary.giveAway(to, () => this.kept(group));
+    if (!begun) return false;
+    this.triedAt.set(group, now);
+    replica.logger.info('giving the group away', { to: to.node });
+    return true;
+  }
+
+  private target(replica: GroupReplica): Replica | undefined {
+    const { map, self } = this.context;
+    const record = replica.record?.value;
+    if (record === undefined) return undefined;
+    const wanted = map.transfers.get(replica.group)?.value.to;
+    const isPossible = wanted !== undefined && mayLead(map, wanted);
+    const to = record.inSync.find(({ node }) => node === (isPossible ? wanted : this.better(replica)));
+    return to?.node === self.node ? undefined : to;
+  }
+
+  private better(replica: GroupReplica): string | undefined {
+    const { map, self, clock, limits } = this.context;
+    const record = replica.record!.value;
+    if (!mayLead(map, self.node) || replica.group === systemGroup) return betterPrimary(record, map, self.node);
+    const age = replica.primary!.age(clock.now());
+    if (age < (replica.state.queueCount === 0 ? emptyAfterMs : limits.balanceAfterMs)) return undefined;
+    return betterPrimary(record, map, self.node);
+  }
+}

@@ -1,0 +1,78 @@
+import type { Chunk } from '../../log/chunk.js';
+import type { GroupState } from '../group-state.js';
+import type { ServedQueue } from './served-queue.js';
+
+/** Deliveries of one turn; the rest follows in the next one. And what it costs to look at one queue, in deliveries. */
+const deliveriesMax = 8192;
+const dispatchCost = 8;
+
+/** Which queues have something to hand out, and how much of that in one turn. */
+export class Dispatcher {
+  private readonly state: GroupState;
+  private readonly touch: () => void;
+  private dirty: ServedQueue[] = [];
+  /** Chunks that stay in memory until the end of this turn. */
+  private pinned: Chunk[] = [];
+  private isClosed = false;
+
+  /** @param touch has `run` called at the end of this turn */
+  constructor(state: GroupState, touch: () => void) {
+    this.state = state;
+    this.touch = touch;
+  }
+
+  soon(queue: ServedQueue): void {
+    if (queue.isDirty || queue.gone) return;
+    queue.isDirty = true;
+    this.dirty.push(queue);
+    this.touch();
+  }
+
+  /** In a later turn, so that one queue does not hold up everything else. */
+  later(queue: ServedQueue): void {
+    this.state.later(() => this.soon(queue));
+  }
+
+  /** The chunk that the queue waits for is there: it stays until the end of this turn. */
+  loaded(queue: ServedQueue, chunk: Chunk): void {
+    if (this.isClosed || queue.gone) return;
+    this.state.chunks.pin(chunk);
+    this.pinned.push(chunk);
+    this.soon(queue);
+    this.touch();
+  }
+
+  /** As many queues and deliveries as a turn has room for. Those left over come first in the next one. */
+  run(): void {
+    const due = this.dirty;
+    if (due.length === 0) return;
+    this.dirty = [];
+    let room = deliveriesMax;
+    for (let i = 0; i < due.length; i++) {
+      if (room <= 0) {
+        const rest = due.slice(i);
+        this.state.later(() => {
+          if (this.isClosed) return;
+          this.dirty = rest.concat(this.dirty);
+          this.touch();
+        });
+        return;
+      }
+      const queue = due[i]!;
+      room -= queue.dispatch(room) + dispatchCost;
+      queue.isDirty = false;
+    }
+  }
+
+  unpin(): void {
+    if (this.pinned.length === 0) return;
+    for (const chunk of this.pinned) this.state.chunks.unpin(chunk);
+    this.pinned = [];
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.unpin();
+    this.dirty = [];
+  }
+}
