@@ -1,5 +1,6 @@
 /** A client of one broker for tests of what queues hold: every step has a deadline. */
 import { createHash } from 'node:crypto';
+import type { Socket } from 'node:net';
 import * as amqp from 'amqplib';
 import { within } from './within.js';
 
@@ -75,8 +76,13 @@ export class QueueClient implements AsyncDisposable {
     }
   }
 
+  /** Ends the connection without a word. */
+  cut(): void {
+    (this.connection.connection as unknown as { stream: Socket }).stream.destroy(new Error('cut'));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    await within(5000, 'connection.close', this.connection.close()).catch(() => {});
+    await within(5000, 'connection.close', this.connection.close()).catch(() => this.cut());
   }
 }
 
