@@ -3,7 +3,8 @@
  *
  * From outside: a requeue needs some time to reach the primary, and what was dispatched before that may still arrive a little
  * later. When after that a message behind it is seen, then it is itself on its way to somebody, and is seen a little later
- * at most. Judged only while nothing fails, and not for messages that a purge or a deletion may have taken.
+ * at most. Judged only while nothing fails, and not for messages that a purge or a deletion may have taken, or a consumer without
+ * acknowledgement that ended while they were on their way to it.
  */
 import type { Delivery } from '../history.js';
 import { Checker } from './checker.js';
@@ -23,7 +24,7 @@ export class RequeuePlace extends Checker {
   private readonly awaited = new Map<string, Awaited[]>();
 
   override settled(delivery: Delivery): void {
-    if (delivery.state !== 'requeued' || !this.world.history.quiet) return;
+    if (delivery.state !== 'requeued' || !this.world.history.quiet || delivery.copy.queue.atMostOnce) return;
     const key = delivery.copy.queue.name;
     const list = this.awaited.get(key);
     const awaited = { requeued: delivery, overtakenAt: -1 };
