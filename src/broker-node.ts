@@ -57,6 +57,9 @@ import { GroupState } from './model/group-state.js';
 import { WiringTables } from './model/wiring/tables.js';
 import { Store } from './store/store.js';
 
+/** A stop takes no longer for what it gives away. */
+const handOverMsMax = 10_000;
+
 export class BrokerNode {
   readonly ports: BrokerPorts;
   readonly options: BrokerOptions;
@@ -155,6 +158,20 @@ export class BrokerNode {
   /** Tells the cluster where this node's clients connect. */
   async announce(endpoints: { amqp: string; http: string }): Promise<void> {
     await this.entry.change((member) => ({ ...member, ...endpoints }));
+  }
+
+  /**
+   * Gives away what this node leads, to whoever can take it: for a stop that others' clients do not notice. Resolves when there
+   * is nothing more to give, or after a time.
+   */
+  async handOver(): Promise<void> {
+    if (this.links === undefined || !this.isReady) return;
+    const { clock } = this.ports;
+    const deadline = clock.now() + handOverMsMax;
+    const pause = (ms: number): Promise<void> => new Promise((resolve) => clock.after(ms, resolve));
+    const drained = this.entry.change((member) => ({ ...member, state: MemberState.draining })).catch(() => {});
+    await Promise.race([drained, pause(handOverMsMax / 5)]);
+    while (this.replication.hasMoves && clock.now() < deadline) await pause(5);
   }
 
   /** This node's clients are about to be dismissed. Resolves when the cluster knows, or soon if it cannot be told. */

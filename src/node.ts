@@ -115,7 +115,7 @@ export class Node {
     return new MemoryDisk();
   }
 
-  /** Clients get connection.close; what was acknowledged is on disk. */
+  /** Others lead what this node has led; its clients get connection.close; what was acknowledged is on disk. */
   stop(): Promise<void> {
     this.stopping ??= this.close(() => this.dismissClients());
     return this.stopping;
@@ -124,6 +124,7 @@ export class Node {
   /** The others are told first: in hot standby they hold clients that come from here until one of them is primary. */
   private async dismissClients(): Promise<void> {
     if (this.amqpServer === undefined) return;
+    await this.broker.handOver();
     await this.broker.servesNoMore();
     await this.amqpServer.stop('shutdown');
   }

@@ -8,11 +8,13 @@ import { ConfigError } from '../config/settings.js';
 import { version } from '../version.js';
 import { benchCommand } from './bench.js';
 import { clusterCommand } from './cluster.js';
+import { drainCommand, reviveCommand } from './drain.js';
 import { CommandError, ExitCode, explain } from './fail.js';
 import { overrideCommand } from './override.js';
 import { policyCommand } from './policy.js';
 import { serveCommand } from './serve.js';
 import { statusCommand } from './status.js';
+import { transferCommand } from './transfer.js';
 
 const program: Command = new Command('understudy')
   .description('A message broker that does not lose messages')
@@ -24,6 +26,9 @@ const commands = [
   clusterCommand(),
   statusCommand(),
   policyCommand(),
+  drainCommand(),
+  reviveCommand(),
+  transferCommand(),
   overrideCommand(),
   benchCommand(),
 ];

@@ -21,6 +21,8 @@ export interface GroupReport {
   id: number;
   epoch: number;
   primary: string;
+  /** Who is to lead it, as an operator wants. Left out if nobody said. */
+  wanted?: string;
   inSync: string[];
   replicas: string[];
   /** Without its status: not begun, or nobody has said anything of it yet. */
@@ -70,6 +72,7 @@ export class ClusterReport implements GroupMembers {
         id: value.group,
         epoch: value.epoch,
         primary: value.primary.node,
+        ...this.wanted(value.group),
         inSync: value.inSync.filter((member) => this.isPresent(member)).map((member) => member.node),
         replicas: value.replicas,
         joining: this.joining(value.group, value.replicas, value.inSync),
@@ -88,6 +91,11 @@ export class ClusterReport implements GroupMembers {
       joining.push({ node, ...this.joinStatus(node, group) });
     }
     return joining;
+  }
+
+  private wanted(group: number): { wanted?: string } {
+    const transfer = this.sources.map.transfers.get(group);
+    return transfer === undefined ? {} : { wanted: transfer.value.to };
   }
 
   private waiting(group: number): { waiting?: WaitingReport } {

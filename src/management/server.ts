@@ -17,6 +17,7 @@ import type { Authenticator } from '../security/authenticator.js';
 import { clusterRoutes } from './api/cluster.js';
 import { healthRoutes } from './api/health.js';
 import { policyRoutes } from './api/policies.js';
+import { leadingRoutes } from './api/leading.js';
 import { queueRoutes } from './api/queues.js';
 import { authorizedUser } from './basic-auth.js';
 import { readBody } from './json-body.js';
@@ -33,7 +34,13 @@ export interface ManagementOptions {
   later: (run: () => void) => void;
 }
 
-const resources: readonly Resource[] = [...clusterRoutes, ...queueRoutes, ...policyRoutes, ...healthRoutes];
+const resources: readonly Resource[] = [
+  ...clusterRoutes,
+  ...leadingRoutes,
+  ...queueRoutes,
+  ...policyRoutes,
+  ...healthRoutes,
+];
 
 const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const satisfies HTTPMethod[];
 

@@ -45,7 +45,9 @@ function renderGroups(view: ClusterView): string {
   const rows = view.groups.map((group) => [
     group.id === 0 ? 'system' : String(group.id),
     String(group.epoch),
-    group.primary,
+    group.wanted === undefined || group.wanted === group.primary
+      ? group.primary
+      : `${group.primary} (to ${group.wanted})`,
     group.inSync.join(' '),
     group.joining.map(joiner).join('; '),
   ]);

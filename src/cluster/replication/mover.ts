@@ -32,6 +32,15 @@ export class Mover {
     for (const replica of this.replicas.values()) if (this.move(replica)) return;
   }
 
+  /** There is a group of ours that another could lead instead; with its consent it will. */
+  get hasWork(): boolean {
+    for (const replica of this.replicas.values()) {
+      if (replica.primary === undefined || isLocalGroup(replica.group)) continue;
+      if (replica.primary.paused || this.target(replica) !== undefined) return true;
+    }
+    return false;
+  }
+
   private move(replica: GroupReplica): boolean {
     const { group, primary } = replica;
     if (primary === undefined || isLocalGroup(group)) return false;

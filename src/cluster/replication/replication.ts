@@ -185,6 +185,11 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
     return { epoch: primary.epoch, service: attachable };
   }
 
+  /** False: no group that this node leads is on its way to another, or to go there. */
+  get hasMoves(): boolean {
+    return this.mover.hasWork;
+  }
+
   learnSoon(): void {
     this.context.map.refreshSoon();
   }

@@ -1,4 +1,4 @@
-import { Refusal, RefusedError } from '../../base/errors.js';
+import { groupOf, operatorsError } from '../operators.js';
 import { HttpError, type Resource, requireStarted } from '../resource.js';
 
 /**
@@ -35,19 +35,12 @@ export const clusterRoutes: readonly Resource[] = [
       if (node !== undefined && typeof node !== 'string') throw new HttpError(400, 'bad_request', '"node" is no name');
       if (acceptLoss !== undefined && typeof acceptLoss !== 'boolean')
         throw new HttpError(400, 'bad_request', '"acceptLoss" is true or false');
-      const group = /^\d+$/.test(parameters['group']!) ? Number(parameters['group']) : -1;
+      const group = groupOf(parameters);
       if (broker.override === undefined)
         throw new HttpError(409, 'refused', 'this broker is alone: its groups wait for nobody');
       return broker.override
         .run({ group, node, acceptLoss: acceptLoss ?? false, asker })
-        .catch((error: unknown) => Promise.reject(httpError(error)));
+        .catch((error: unknown) => Promise.reject(operatorsError(error)));
     },
   },
 ];
-
-/** What stands against it is a conflict, a coordinator that does not answer passes. */
-function httpError(error: unknown): unknown {
-  if (!(error instanceof RefusedError)) return error;
-  if (error.kind === Refusal.notAllowed) return new HttpError(409, 'refused', error.message);
-  return error.kind === Refusal.internalError ? new HttpError(503, 'unavailable', error.message) : error;
-}
