@@ -19,7 +19,7 @@ describe('members', { timeout: 150_000 }, () => {
   let well = false;
 
   before(async () => {
-    setup = await startEtcdCluster(4, ['--lease', lease], false);
+    setup = await startEtcdCluster({ nodes: 4, options: ['--lease', lease], start: false });
     ({ cluster } = setup);
     await Promise.all(cluster.nodes.slice(0, 3).map((node) => node.start()));
     await cluster.untilInSync(cluster.nodes.slice(0, 3));

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ClusterView, fetchCluster, isComplete } from '../../src/cli/api-client.js';
 import { freePorts } from './free-ports.js';
+import type { Host } from './hosts.js';
 import { type NodePorts, NodeProcess } from './node-process.js';
 
 const firstPort = 26_000;
@@ -33,13 +34,17 @@ export class ClusterProcesses {
     return cluster;
   }
 
-  /** A cluster of which no node was started yet. */
-  static async prepare(count: number, options: readonly string[] = []): Promise<ClusterProcesses> {
+  /** A cluster of which no node was started yet. `hosts`: where each runs, if not here. */
+  static async prepare(
+    count: number,
+    options: readonly string[] = [],
+    hosts: readonly Host[] = [],
+  ): Promise<ClusterProcesses> {
     const folder = await mkdtemp(join(tmpdir(), 'understudy-crash-'));
     const free = await freePorts(firstPort, 3 * count);
     const nodes = Array.from({ length: count }, (_, i) => {
       const own: NodePorts = { amqp: free[i]!, http: free[count + i]!, cluster: free[2 * count + i]! };
-      return new NodeProcess(`n${i + 1}`, folder, own, options);
+      return new NodeProcess(`n${i + 1}`, folder, own, options, hosts[i]);
     });
     return new ClusterProcesses(folder, nodes);
   }

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { endWithTest, untilKilled } from './children.js';
 import { sleep } from './cluster-processes.js';
 import { freePorts } from './free-ports.js';
+import { type Host, thisHost } from './hosts.js';
 import { within } from './within.js';
 
 const firstPort = 24_000;
@@ -37,21 +38,23 @@ export class EtcdProcesses implements AsyncDisposable {
   readonly folder: string;
   private readonly ports: readonly number[];
   private readonly tls: EtcdTls | undefined;
+  private readonly hosts: readonly Host[];
   private readonly members: (Member | undefined)[] = [];
   /** How a member came to its end; of those that have ended. */
   private readonly ends: (string | undefined)[] = [];
 
-  private constructor(folder: string, ports: readonly number[], tls: EtcdTls | undefined) {
+  private constructor(folder: string, ports: readonly number[], tls: EtcdTls | undefined, hosts: readonly Host[]) {
     this.folder = folder;
     this.ports = ports;
     this.tls = tls;
+    this.hosts = hosts;
   }
 
-  /** Resolves when all members serve. @param tls names of PEM files; members then ask clients for a certificate of that CA */
-  static async start(members = 3, tls?: EtcdTls): Promise<EtcdProcesses> {
+  /** Resolves when all members serve. @param hosts where each runs, if not here @param tls names of PEM files; members then ask clients for a certificate of that CA */
+  static async start(members = 3, tls?: EtcdTls, hosts: readonly Host[] = []): Promise<EtcdProcesses> {
     if (!existsSync(binary)) throw new Error(`there is no ${binary}: run node tools/test/etcd.mjs`);
     const folder = await mkdtemp(join(tmpdir(), 'understudy-etcd-'));
-    const etcd = new EtcdProcesses(folder, await freePorts(firstPort, 2 * members), tls);
+    const etcd = new EtcdProcesses(folder, await freePorts(firstPort, 2 * members), tls, hosts);
     try {
       await etcd.startAll();
     } catch (error) {
@@ -67,7 +70,7 @@ export class EtcdProcesses implements AsyncDisposable {
 
   /** HOST:PORT of each member. */
   get endpoints(): string[] {
-    return this.indexes.map((member) => `127.0.0.1:${this.ports[member]}`);
+    return this.indexes.map((member) => `${this.hostOf(member).address}:${this.ports[member]}`);
   }
 
   /** For `--coordinator`. */
@@ -137,6 +140,10 @@ export class EtcdProcesses implements AsyncDisposable {
     await rm(this.folder, { recursive: true, force: true });
   }
 
+  hostOf(member: number): Host {
+    return this.hosts[member] ?? thisHost;
+  }
+
   private get indexes(): number[] {
     return Array.from({ length: this.count }, (_, member) => member);
   }
@@ -144,7 +151,7 @@ export class EtcdProcesses implements AsyncDisposable {
   private spawn(member: number): void {
     const scheme = this.tls === undefined ? 'http' : 'https';
     const client = `${scheme}://${this.endpoints[member]}`;
-    const peer = (other: number): string => `http://127.0.0.1:${this.ports[this.count + other]}`;
+    const peer = (other: number): string => `http://${this.hostOf(other).address}:${this.ports[this.count + other]}`;
     const tls = this.tls && [
       '--trusted-ca-file',
       this.tls.ca,
@@ -155,9 +162,12 @@ export class EtcdProcesses implements AsyncDisposable {
     ];
     mkdirSync(this.folder, { recursive: true });
     const log = openSync(join(this.folder, `e${member}.log`), 'a');
+    const { prefix } = this.hostOf(member);
+    const [program, ...before] = [...prefix, binary];
     const child = spawn(
-      binary,
+      program!,
       [
+        ...before,
         ...['--name', `e${member}`, '--data-dir', join(this.folder, `e${member}`)],
         ...['--listen-client-urls', client, '--advertise-client-urls', client],
         ...['--listen-peer-urls', peer(member), '--initial-advertise-peer-urls', peer(member)],

@@ -4,6 +4,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { endWithTest, untilKilled } from './children.js';
+import { type Host, thisHost } from './hosts.js';
 import { within } from './within.js';
 
 const main: string = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
@@ -24,16 +25,18 @@ export class NodeProcess {
   isFrozen = false;
   /** When it was thawed, wall clock. */
   readonly thawedAt: number[] = [];
+  readonly host: Host;
   private readonly arguments: readonly string[];
   private child: ChildProcess | undefined;
   private ended: Promise<void> = Promise.resolve();
 
   /** @param folder of the cluster @param options more of `serve`'s */
-  constructor(name: string, folder: string, ports: NodePorts, options: readonly string[]) {
+  constructor(name: string, folder: string, ports: NodePorts, options: readonly string[], host: Host = thisHost) {
     this.name = name;
+    this.host = host;
     this.ports = ports;
     this.log = join(folder, `${name}.log`);
-    const at = (port: number): string => `127.0.0.1:${port}`;
+    const at = (port: number): string => `${host.address}:${port}`;
     this.arguments = [
       ...['--node', name, '--data', join(folder, name), '--coordinator', `local:${join(folder, 'coordinator')}`],
       ...['--amqp', at(ports.amqp), '--http', at(ports.http), '--cluster', at(ports.cluster)],
@@ -47,19 +50,25 @@ export class NodeProcess {
     return this.child?.pid ?? 0;
   }
 
+  /** HOST:PORT. */
+  get amqpAddress(): string {
+    return `${this.host.address}:${this.ports.amqp}`;
+  }
+
   get amqpUrl(): string {
-    return `amqp://127.0.0.1:${this.ports.amqp}`;
+    return `amqp://${this.amqpAddress}`;
   }
 
   get httpUrl(): URL {
-    return new URL(`http://127.0.0.1:${this.ports.http}`);
+    return new URL(`http://${this.host.address}:${this.ports.http}`);
   }
 
   /** Resolves when it has said "ready"; rejects if it ends before, or takes too long. */
   async start(): Promise<void> {
     if (this.child !== undefined) throw new Error(`${this.name} runs already`);
     const log = openSync(this.log, 'a');
-    const child = spawn(process.execPath, [main, 'serve', ...this.arguments], {
+    const [program, ...rest] = [...this.host.prefix, process.execPath, main, 'serve', ...this.arguments];
+    const child = spawn(program!, rest, {
       detached: true,
       stdio: ['ignore', 'pipe', log],
     });
