@@ -110,6 +110,10 @@ class BrokerProbe implements NodeProbe {
     }));
   }
 
+  hasQueue(group: number, incarnation: number): boolean {
+    return this.replicas.get(group)?.state.queue(incarnation) !== undefined;
+  }
+
   has(group: number, incarnation: number, position: number): boolean {
     return this.replicas.get(group)?.state.queue(incarnation)?.index.find(position) !== undefined;
   }

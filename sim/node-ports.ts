@@ -95,6 +95,8 @@ export interface NodeProbe {
   incarnationOf(vhost: string, queue: string): number;
   /** Queues of a group as committed on this replica. */
   queues(group: number): QueueProbe[];
+  /** True if the committed state of this replica has the queue. */
+  hasQueue(group: number, incarnation: number): boolean;
   /** True if the committed state of this replica has the message. */
   has(group: number, incarnation: number, position: number): boolean;
   /** One line per declaration, sorted: equal on all nodes at rest. */

@@ -5,10 +5,13 @@
  * (the node that the coordinator names, acting in the recorded epoch) has no longer a message that a client acked, its dequeue
  * was committed on every in-sync replica. From then on nobody may be given it again, whatever fails.
  *
+ * A message that went with its queue says nothing of its ack: what was handed out before the deletion may still be on its way.
+ *
  * Of messages that are not durable, the dequeue may be lost with the last intact replica, but then so is the message.
  */
 import { type GroupRecord, MapKey } from '../../src/cluster/map.js';
 import type { Delivery } from '../history.js';
+import type { NodeProbe } from '../node-ports.js';
 import { Checker } from './checker.js';
 
 export class SettledNeverBack extends Checker {
@@ -36,9 +39,12 @@ export class SettledNeverBack extends Checker {
   override poll(): void {
     const { loop } = this.world;
     this.pending = this.pending.filter((delivery) => {
-      const gone = this.isGone(delivery);
-      if (gone) this.settledPositions.set(this.key(delivery), { at: loop.now, group: delivery.facts.group });
-      return !gone;
+      const { group, incarnation, position } = delivery.facts;
+      const primary = this.primary(group);
+      if (primary === undefined || primary.has(group, incarnation, position)) return true;
+      if (primary.hasQueue(group, incarnation))
+        this.settledPositions.set(this.key(delivery), { at: loop.now, group: delivery.facts.group });
+      return false;
     });
   }
 
@@ -51,16 +57,17 @@ export class SettledNeverBack extends Checker {
     return `${delivery.facts.incarnation} ${delivery.position}`;
   }
 
-  private isGone(delivery: Delivery): boolean {
-    const { group, incarnation, position } = delivery.facts;
+  /** The group's primary, as the coordinator names it, if it acts as that. */
+  private primary(group: number): NodeProbe | undefined {
     const entry = this.world.coordinator.peek(MapKey.group(group));
-    if (entry === undefined) return false;
+    if (entry === undefined) return undefined;
     const record = JSON.parse(entry.value) as GroupRecord;
     const node = this.world.nodes.find((candidate) => candidate.name === record.primary.node);
     const probe = node?.process?.probe;
-    if (node === undefined || !node.alive || probe === undefined || probe.boot !== record.primary.boot) return false;
+    if (node === undefined || !node.alive || probe === undefined || probe.boot !== record.primary.boot)
+      return undefined;
     const state = probe.groups().find((candidate) => candidate.group === group);
-    if (state?.role !== 'primary' || !state.settled || state.epoch !== record.epoch) return false;
-    return !probe.has(group, incarnation, position);
+    if (state?.role !== 'primary' || !state.settled || state.epoch !== record.epoch) return undefined;
+    return probe;
   }
 }

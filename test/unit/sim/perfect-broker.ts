@@ -415,6 +415,8 @@ export function perfectBrokers(defects: Partial<Defects> = {}): ProcessFactory {
             durable: declaration.durable,
             positions: messages.map((message) => message.position),
           })),
+        hasQueue: (_group, incarnation) =>
+          [...memory.queues.values()].some((queue) => queue.incarnation === incarnation),
         has: (_group, incarnation, position) =>
           [...memory.queues.values()].some(
             (queue) =>
