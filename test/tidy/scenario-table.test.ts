@@ -85,7 +85,7 @@ describe('the table of scenarios', () => {
         .filter(({ id }) => id.startsWith('S'))
         .flatMap(({ id, cell }) =>
           references(cell)
-            .filter(({ quote }) => quote === undefined)
+            .filter(({ path, quote }) => quote === undefined && path.startsWith('test/'))
             .map(({ path }) => `${id}: ${path}`),
         ),
     );
