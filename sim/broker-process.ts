@@ -29,6 +29,7 @@ export function createSimProcess(ports: SimPorts): SimProcess {
       replicas: options.replicas,
       minInSync: options.minInSync,
       memoryBytes: options.memoryBytes,
+      versions: ports.versions,
     },
   );
   return {

@@ -7,6 +7,7 @@ import type { Logger } from '../src/base/logger.js';
 import type { Random } from '../src/base/random.js';
 import type { Rules } from '../src/base/rules.js';
 import type { Turn } from '../src/base/turn.js';
+import type { VersionRange } from '../src/base/versions.js';
 import type { Transport } from '../src/cluster/byte-stream.js';
 import type { ClusterPolicies } from '../src/cluster/wiring/cluster-policies.js';
 import type { Coordinator } from '../src/cluster/coordinator/coordinator.js';
@@ -27,6 +28,8 @@ export interface SimPorts {
   readonly coordinator: Coordinator;
   readonly logger: Logger;
   readonly rules: Rules;
+  /** Protocol versions that it speaks. */
+  readonly versions: VersionRange;
   readonly options: ClusterOptions;
 }
 

@@ -1,8 +1,11 @@
 import type { Rules } from '../src/base/rules.js';
 import { Turn } from '../src/base/turn.js';
+import { protocolVersions, type VersionRange } from '../src/base/versions.js';
 import { CoordinatorUnavailableError } from '../src/cluster/coordinator/coordinator.js';
 import { SimClock } from './clock.js';
 import type { SimCoordinator } from './coordinator.js';
+import { MembershipError } from '../src/cluster/membership.js';
+import { StoreRefusedError } from '../src/store/identity.js';
 import type { CrashMode } from './disk-file.js';
 import { DiskError, SimDisk, type DiskProfile } from './disk.js';
 import type { Context, EventLoop } from './event-loop.js';
@@ -45,6 +48,8 @@ export class SimNode {
   /** Clients may connect: `start` has resolved in this life. */
   serving = false;
   lives = 0;
+  /** Of the program that its next life runs: what it speaks. */
+  versions: VersionRange = protocolVersions;
   /** Told when a life ends: the clients' connections. */
   readonly onDeath: Set<(machineToo: boolean) => void> = new Set();
   private readonly world: NodeWorld;
@@ -90,6 +95,7 @@ export class SimNode {
         coordinator: coordinator.open(this.name, context),
         logger: new TraceLogger(trace, this.name),
         rules: this.world.rules,
+        versions: this.versions,
         options: this.world.options,
       });
       this.process = process;
@@ -104,14 +110,19 @@ export class SimNode {
     });
   }
 
-  /** A disk that fails, or a coordinator, may keep a broker from starting: then an operator tries again. */
+  /**
+   * A disk that fails, or a coordinator, may keep a broker from starting: then an operator tries again. Of a program that is too
+   * old for the cluster, or for the folder: with a newer one.
+   */
   private startFailed(error: unknown, context: Context): void {
     const { loop, trace } = this.world;
-    if (!(error instanceof DiskError || error instanceof CoordinatorUnavailableError)) {
+    const refused = error instanceof MembershipError || error instanceof StoreRefusedError;
+    if (refused && this.versions.max < protocolVersions.max) this.versions = protocolVersions;
+    else if (!(error instanceof DiskError || error instanceof CoordinatorUnavailableError)) {
       this.world.fault(error, `start of ${this.name}`);
       return;
     }
-    trace.add(this.name, `cannot start: ${error.message}`);
+    trace.add(this.name, `cannot start: ${(error as Error).message}`);
     loop.after(0, null, () => {
       if (this.context === context) this.crash({ disk: 'all', machine: false });
     });

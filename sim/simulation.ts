@@ -16,6 +16,7 @@ import { SimRandom } from './random.js';
 import type { Scenario } from './scenarios/scenario.js';
 import { Stage } from './scenarios/stage.js';
 import { watchElections } from './survivors.js';
+import { Upgrades } from './upgrades.js';
 import { Finding, SimWorld } from './world.js';
 import { Workload } from './workload.js';
 
@@ -61,6 +62,7 @@ export class Simulation {
   private readonly checkers: Checker[];
   private readonly workload: Workload;
   private readonly director: FaultDirector;
+  private readonly upgrades: Upgrades;
   private readonly scenario: Scenario | undefined;
   private readonly shape: SimRandom;
   /** Undefined: nobody wants anything elsewhere in this run. */
@@ -97,6 +99,7 @@ export class Simulation {
       ...(scenario === undefined ? {} : { policies: scenario.policies ?? false }),
     });
     this.director = new FaultDirector(this.world);
+    this.upgrades = new Upgrades(this.world, scenario?.firstVersion === true);
     const random = this.world.random.fork('operator');
     if (scenario === undefined && random.chance(0.4)) this.operator = new Operator(this.world, random);
   }
@@ -141,8 +144,10 @@ export class Simulation {
     workload.start();
     await world.loop.sleep(this.shape.between(200, 1200));
     void this.operator?.work();
-    if (this.scenario === undefined) await director.run(5 + this.shape.int(6), 6000);
-    else await this.play(this.scenario);
+    if (this.scenario === undefined) {
+      this.upgrades.begin(6000);
+      await director.run(5 + this.shape.int(6), 6000);
+    } else await this.play(this.scenario);
     director.heal();
     await this.operator?.rest();
     world.patient = true;
@@ -150,7 +155,7 @@ export class Simulation {
   }
 
   private async play(scenario: Scenario): Promise<void> {
-    const stage = new Stage(this.world, this.director, () => this.ask('in-sync-full') === '');
+    const stage = new Stage(this.world, this.director, this.upgrades, () => this.ask('in-sync-full') === '');
     for (let round = 0; round < scenario.rounds; round++) {
       this.world.trace.add('stage', `round ${round + 1} of ${scenario.name}`);
       await scenario.play(stage);
@@ -161,7 +166,9 @@ export class Simulation {
   /** Everything must come to an end, in bounded time, and then everything must be as promised. */
   private async quietEnd(): Promise<void> {
     const { world, workload } = this;
-    await this.until('in-sync-full', convergeMsMax, () => this.ask('in-sync-full'));
+    const converged = (): Promise<void> => this.until('in-sync-full', convergeMsMax, () => this.ask('in-sync-full'));
+    await this.upgrades.finish(converged);
+    await converged();
     workload.stopProducing();
     await this.until('nothing-hangs', answerMsMax, () => workload.stillProducing());
     workload.stopConsuming();

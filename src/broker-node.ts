@@ -16,27 +16,19 @@ import { GroupClients } from './cluster/client/group-clients.js';
 import { journalSource, healthSource, memorySource, outboxSource, SourcesGate } from './cluster/client/publish-gate.js';
 import { ClusterMap } from './cluster/cluster-map.js';
 import type { Coordinator } from './cluster/coordinator/coordinator.js';
-import { MemoryCoordinator } from './cluster/coordinator/memory.js';
 import { Links } from './cluster/link/links.js';
 import { HeartbeatLiveness } from './cluster/liveness/heartbeats.js';
 import type { Liveness } from './cluster/liveness/liveness.js';
 import { SoloLiveness } from './cluster/liveness/solo.js';
 import { HotStandby } from './cluster/hot-standby.js';
-import {
-  type GroupRecord,
-  localGroup,
-  MapKey,
-  type Member,
-  MemberState,
-  type Replica,
-  sameReplica,
-  systemGroup,
-} from './cluster/map.js';
-import { foundingConfig, Membership } from './cluster/membership.js';
+import { localGroup, type Member, MemberState, type Replica, sameReplica, systemGroup } from './cluster/map.js';
+import { Membership } from './cluster/membership.js';
+import { soloCoordinator } from './cluster/solo-coordinator.js';
 import { Operations } from './cluster/operations.js';
 import { OwnMember } from './cluster/own-member.js';
 import { JoinNews } from './cluster/join-news.js';
 import { ClusterReport } from './cluster/report.js';
+import { VersionKeeper } from './cluster/version-keeper.js';
 import { BackfillPace } from './cluster/replication/backfill-pace.js';
 import { type ReplicationContext, type ReplicationLimits, replicationLimits } from './cluster/replication/context.js';
 import type { GroupReplica } from './cluster/replication/group-replica.js';
@@ -96,6 +88,7 @@ export class BrokerNode {
   private system!: SystemReplica;
   private member!: Member;
   private entry!: OwnMember;
+  private versionKeeper: VersionKeeper | undefined;
   private recovered: Map<number, RecoveredGroup> = new Map();
   private readyTimer: Timer | undefined;
   private stopping = false;
@@ -113,7 +106,8 @@ export class BrokerNode {
     const { ports, options } = this;
     const { clock, turn, random, logger, disk } = ports;
     const { memoryBytes, diskFreeBytesMin: lowWaterBytes } = options;
-    this.store = await Store.open({ disk, clock, turn, random, logger, memoryBytes, lowWaterBytes });
+    const formatMax = options.versions.max;
+    this.store = await Store.open({ disk, clock, turn, random, logger, memoryBytes, lowWaterBytes, formatMax });
     const recovered = await recoverGroups(this.store, (group) => this.newState(group));
     this.recovered = recovered.groups;
     if (recovered.damaged > 0)
@@ -129,6 +123,7 @@ export class BrokerNode {
     // Not before everybody is there whom links concern.
     await this.listen();
     const system = this.replication.replica(systemGroup);
+    this.keepVersion(system);
     await this.system.attach(system);
     await this.untilReady(system);
   }
@@ -138,6 +133,7 @@ export class BrokerNode {
     this.stopping = true;
     this.readyTimer?.cancel();
     this.entry?.close();
+    this.versionKeeper?.close();
     this.gate?.close();
     this.reconciler?.close();
     this.wiringClient?.close();
@@ -198,23 +194,11 @@ export class BrokerNode {
 
   // ---- the map ----
 
-  /** The memory engine with the records that the store remembers: epochs go on where they ended. */
-  private async soloCoordinator(): Promise<Coordinator> {
-    const { store } = this;
-    store.identity.checkAlone();
-    const coordinator = new MemoryCoordinator(store.identity.storeId).handle();
-    const changes: { key: string; expect: number; value: string }[] = [];
-    for (const [group, { meta }] of this.recovered) {
-      if (meta.record === '') continue;
-      const { value } = JSON.parse(meta.record) as { value: GroupRecord };
-      changes.push({ key: MapKey.group(group), expect: 0, value: JSON.stringify(value) });
-    }
-    if (changes.length > 0) {
-      const config = foundingConfig(store.identity.cluster, this.options);
-      changes.push({ key: MapKey.cluster, expect: 0, value: JSON.stringify(config) });
-      await coordinator.swap(changes);
-    }
-    return coordinator;
+  private soloCoordinator(): Promise<Coordinator> {
+    const { identity } = this.store;
+    identity.checkAlone();
+    const records = new Map([...this.recovered].map(([group, { meta }]) => [group, meta.record]));
+    return soloCoordinator(identity, records, this.options);
   }
 
   private async register(): Promise<void> {
@@ -225,6 +209,7 @@ export class BrokerNode {
       random: ports.random,
       logger: ports.logger,
       transport: ports.cluster?.transport,
+      store: store.identity,
     });
     const { storeId, cluster, boots } = store.identity;
     // A broker that is alone counts its boots in its store; a cluster's counter is ahead of it anyway.
@@ -239,6 +224,7 @@ export class BrokerNode {
         pid: options.pid,
         lead: options.lead,
         damaged: store.identity.damaged,
+        speaks: options.versions,
       },
       options,
       cluster,
@@ -259,6 +245,8 @@ export class BrokerNode {
     const { node, store, boot, ordinal, address, amqp, http } = member;
     const links = new Links({
       self: { cluster: this.store.identity.cluster, node, store, boot, ordinal, address, amqp, http },
+      versions: options.versions,
+      spoken: () => this.map.config,
       secret: cluster.secret,
       transport: cluster.transport,
       clock,
@@ -280,6 +268,22 @@ export class BrokerNode {
       groupChanged: () => {},
       memberChanged: () => links.setMembers([...this.map.members.values()].map((known) => known.value)),
     });
+  }
+
+  private keepVersion(system: GroupReplica): void {
+    const { options, map, coordinator, entry } = this;
+    const { clock, logger } = this.ports;
+    this.versionKeeper = new VersionKeeper({
+      node: options.node,
+      map,
+      coordinator,
+      entry,
+      clock,
+      logger,
+      raiseFormat: (format) => this.store.identity.raiseFormat(format),
+      leads: () => system.primary !== undefined,
+    });
+    this.versionKeeper.start();
   }
 
   /** Takes calls of other nodes, and tells them where. */
@@ -402,6 +406,7 @@ export class BrokerNode {
       random: ports.random,
       logger: ports.logger,
       rules: this.rules,
+      versions: options.versions,
       journal: store.journal,
       chunks: store.chunks,
       map: this.map,

@@ -4,6 +4,7 @@ import type { Logger } from './base/logger.js';
 import type { Random } from './base/random.js';
 import type { Rules } from './base/rules.js';
 import type { Turn } from './base/turn.js';
+import { protocolVersions, type VersionRange } from './base/versions.js';
 import type { Transport } from './cluster/byte-stream.js';
 import type { Coordinator } from './cluster/coordinator/coordinator.js';
 import type { ClusterSecret } from './cluster/link/cluster-secret.js';
@@ -40,6 +41,8 @@ export interface BrokerOptions extends ClusterDefaults {
   journalPendingBytesMax: number;
   diskFreeBytesMin: number;
   times: HeartbeatTimes;
+  /** Protocol versions that it speaks; the newest it may use is the cluster's. */
+  versions: VersionRange;
   limits: Partial<ReplicationLimits>;
 }
 
@@ -57,5 +60,6 @@ export const brokerDefaults: Omit<BrokerOptions, 'node'> = {
   journalPendingBytesMax: 64 * 1024 * 1024,
   diskFreeBytesMin: 50 * 1024 * 1024,
   times: heartbeatTimes,
+  versions: protocolVersions,
   limits: {},
 };

@@ -14,6 +14,7 @@ import { ReplicasEqual } from './replicas-equal.js';
 import { RequeuePlace } from './requeue-place.js';
 import { RightQueue } from './right-queue.js';
 import { SettledNeverBack } from './settled-never-back.js';
+import { Versions } from './versions.js';
 import { WiringEqual } from './wiring-equal.js';
 
 /** Every checker, listening to the world's history. (That nothing hangs or throws is judged by the run itself.) */
@@ -34,6 +35,7 @@ export function allCheckers(world: SimWorld): Checker[] {
     new WiringEqual(world),
     new NothingLeft(world),
     new ConfirmedNotLost(world),
+    new Versions(world),
   ];
   for (const checker of checkers) world.history.listen(checker);
   return checkers;

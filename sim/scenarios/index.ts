@@ -9,6 +9,7 @@ import { lostBatch } from './lost-batch.js';
 import { override } from './override.js';
 import { powerCut } from './power-cut.js';
 import { reattachment } from './reattachment.js';
+import { rollingUpgrade } from './rolling-upgrade.js';
 import type { Scenario } from './scenario.js';
 import { tooFew } from './too-few.js';
 import { tooFewOfAQueue } from './too-few-of-a-queue.js';
@@ -28,6 +29,7 @@ export const scenarios: readonly Scenario[] = [
   override,
   powerCut,
   reattachment,
+  rollingUpgrade,
   tooFew,
   tooFewOfAQueue,
   unansweredShrink,

@@ -20,6 +20,8 @@ export interface Scenario {
   readonly recycles?: boolean;
   /** Policies come and go. */
   readonly policies?: boolean;
+  /** All nodes begin with the first protocol version. */
+  readonly firstVersion?: boolean;
   /** One round; played `rounds` times with everything healed in between. */
   play(stage: Stage): Promise<void>;
   readonly rounds: number;

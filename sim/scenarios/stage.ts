@@ -6,6 +6,7 @@ import type { SimNode } from '../node.js';
 import { Operator } from '../operator.js';
 import type { SimRandom } from '../random.js';
 import { excuseWhatMayBeLost, rollBack } from '../survivors.js';
+import type { Upgrades } from '../upgrades.js';
 import type { SimWorld } from '../world.js';
 
 export class Stage {
@@ -13,11 +14,13 @@ export class Stage {
   readonly director: FaultDirector;
   readonly random: SimRandom;
   readonly operator: Operator;
+  private readonly upgrades: Upgrades;
   private readonly isWhole: () => boolean;
 
-  constructor(world: SimWorld, director: FaultDirector, isWhole: () => boolean) {
+  constructor(world: SimWorld, director: FaultDirector, upgrades: Upgrades, isWhole: () => boolean) {
     this.world = world;
     this.director = director;
+    this.upgrades = upgrades;
     this.random = world.random.fork('stage');
     this.operator = new Operator(world, this.random);
     this.isWhole = isWhole;
@@ -77,6 +80,11 @@ export class Stage {
     return this.until(this.isWhole, limitMs);
   }
 
+  /** As `whole`, where not to be is what the scenario is about. */
+  async mustBeWhole(when: string, limitMs = 30_000): Promise<void> {
+    if (!(await this.whole(limitMs))) this.world.fail('in-sync-full', `not after ${limitMs} ms ${when}`);
+  }
+
   /** Nodes that publishers are connected to, in random order. */
   publishersAt(): SimNode[] {
     const at = new Set<SimNode>();
@@ -125,6 +133,11 @@ export class Stage {
   wipe(node: SimNode, groups: readonly number[], since: number): void {
     for (const group of groups) rollBack(this.world, group, since);
     node.disk.wipe();
+  }
+
+  /** Starts the node again as a newer program. */
+  upgrade(node: SimNode): void {
+    this.upgrades.restart(node, true);
   }
 
   freeze(node: SimNode): void {

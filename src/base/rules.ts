@@ -115,6 +115,9 @@ export interface Rules {
   /** 21: members are counted in the smallest set that may be recorded. Off: in the confirmed one. */
   readonly minSmallestSet: boolean;
 
+  /** A feature of a newer protocol version waits until every member reads it. Off: whoever can write it, does. */
+  readonly featuresWait: boolean;
+
   /** Journal: fdatasync before "on disk" is reported. Off: after the write alone. */
   readonly syncDisk: boolean;
   /** Commit waits for the backups. Off: a publish is confirmed when the primary has it. */
@@ -174,6 +177,7 @@ export const allRules: Rules = {
   endMark: true,
   minInSync: true,
   minSmallestSet: true,
+  featuresWait: true,
   syncDisk: true,
   backupsBeforeConfirm: true,
   requeueInPlace: true,

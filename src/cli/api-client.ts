@@ -11,6 +11,8 @@ export interface ClusterView {
   minInSync: number;
   clients: ClientPolicy;
   placement: Placement;
+  /** The protocol version that the cluster speaks: the lowest of its members'. */
+  protocol: number;
   /** Every member is ready and every group has its replicas in sync. */
   complete: boolean;
   members: MemberReport[];

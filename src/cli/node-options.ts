@@ -14,6 +14,7 @@ const shared: readonly [flags: string, description: string][] = [
   ['--memory <bytes>', 'memory for messages; beyond it they live on disk only (default 256MiB)'],
   ['--disk-free-min <bytes>', 'publishers wait below this much free disk space (default 50MiB)'],
   ['--re-replicate-after <time>', "another node takes a lost replica's place after this (default 10m)"],
+  ['--protocol <version>', 'newest protocol version that the node speaks (default: all that it knows)'],
   ['--lease <time>', 'how long a silent primary keeps its place (default 2s)'],
   ['--log-level <level>', 'debug, info, warn, error or silent (default info)'],
 ];

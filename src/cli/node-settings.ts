@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../base/clock.js';
+import { protocolVersions } from '../base/versions.js';
 import type { Logger } from '../base/logger.js';
 import type { Coordinator } from '../cluster/coordinator/coordinator.js';
 import { heartbeatTimesFor } from '../cluster/liveness/heartbeats.js';
@@ -29,6 +30,7 @@ export async function nodeOptions(settings: NodeSettings, logger: Logger): Promi
       clients: settings.clients,
       placement: settings.placement,
       lead: settings.lead,
+      versions: { min: protocolVersions.min, max: settings.protocol },
       memoryBytes: settings.memoryBytes,
       diskFreeBytesMin: settings.diskFreeBytesMin,
       times: heartbeatTimesFor(settings.leaseMs),

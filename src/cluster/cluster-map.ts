@@ -40,6 +40,7 @@ interface PendingSwap {
 export interface MapListener {
   groupChanged(record: Versioned<GroupRecord>): void;
   memberChanged(member: Member | undefined, node: string): void;
+  configChanged?(config: ClusterConfig): void;
 }
 
 export class ClusterMap implements Flushable {
@@ -48,6 +49,7 @@ export class ClusterMap implements Flushable {
   /** Wishes of operators, by group. */
   readonly transfers: Map<number, Versioned<Transfer>> = new Map();
   config: ClusterConfig = noConfig;
+  private configVersion = 0;
   /** When the last answered read was sent, by our clock: the lease of a primary that is alone rests on it (rule 11). */
   confirmedAt: number = Number.NEGATIVE_INFINITY;
   private readonly coordinator: Coordinator;
@@ -193,7 +195,7 @@ export class ClusterMap implements Flushable {
 
   private changed(entry: Entry): void {
     if (this.closed) return;
-    if (entry.key === MapKey.cluster && entry.version > 0) this.config = parseConfig(entry);
+    if (entry.key === MapKey.cluster) this.configChanged(entry);
     else if (entry.key.startsWith('members/')) this.memberChanged(entry);
     else if (entry.key.startsWith('groups/') && entry.version > 0) this.groupChanged(parseEntry<GroupRecord>(entry));
     else if (entry.key.startsWith('transfers/')) this.transferChanged(entry);
@@ -205,6 +207,13 @@ export class ClusterMap implements Flushable {
     if (entry.version === 0) this.transfers.delete(group);
     else if (known === undefined || known.version < entry.version)
       this.transfers.set(group, parseEntry<Transfer>(entry));
+  }
+
+  private configChanged(entry: Entry): void {
+    if (entry.version <= this.configVersion) return;
+    this.configVersion = entry.version;
+    this.config = parseConfig(entry);
+    for (const listener of this.listeners) listener.configChanged?.(this.config);
   }
 
   private memberChanged(entry: Entry): void {

@@ -1,6 +1,8 @@
 /**
  * The cluster map: what the coordinator knows. Keys: `cluster`, `boots`, `members/<node>`, `groups/<id>`, `transfers/<id>`.
  */
+import type { SpokenVersions, VersionRange } from '../base/versions.js';
+import { firstVersions } from '../base/versions.js';
 import type { Entry } from './coordinator/coordinator.js';
 
 /** One life of one replica (rule 1). */
@@ -25,6 +27,14 @@ export interface Member extends Replica {
   /** Its journal lacks something: this boot is not elected before it has joined anew. Older versions do not say. */
   damaged?: boolean;
   state: MemberState;
+  /** Protocol versions that it speaks; not there: the first program did not say. See `versionsOf`. */
+  versions?: VersionRange;
+  /** Its journal is marked: older programs than this version's do not open it any more. */
+  format?: number;
+}
+
+export function versionsOf(member: Member): VersionRange {
+  return member.versions ?? firstVersions;
 }
 
 export const MemberState = { joining: 'joining', ready: 'ready', draining: 'draining', left: 'left' } as const;
@@ -60,7 +70,7 @@ export type ClientPolicy = (typeof ClientPolicy)[keyof typeof ClientPolicy];
 export const Placement = { spread: 'spread', single: 'single' } as const;
 export type Placement = (typeof Placement)[keyof typeof Placement];
 
-export interface ClusterConfig {
+export interface ClusterConfig extends SpokenVersions {
   /** '' until the cluster is founded. */
   id: string;
   /** Number of replicated groups; they have the ids 1..groups. */
@@ -79,6 +89,8 @@ export const noConfig: ClusterConfig = {
   minInSync: 0,
   clients: ClientPolicy.any,
   placement: Placement.spread,
+  version: 1,
+  versionFloor: 1,
 };
 
 /** Group ids: 0 = system group; 1..groups = replicated groups; localGroup + ordinal = a node's local group. */

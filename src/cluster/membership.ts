@@ -5,6 +5,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Random } from '../base/random.js';
+import { judgeVersions, type VersionRange } from '../base/versions.js';
 import type { Transport } from './byte-stream.js';
 import type { Change, Coordinator, Entry } from './coordinator/coordinator.js';
 import {
@@ -29,6 +30,7 @@ export interface NodeDescription {
   pid: number;
   lead: boolean;
   damaged: boolean;
+  speaks: VersionRange;
 }
 
 export interface ClusterDefaults {
@@ -44,10 +46,22 @@ export interface Registration {
   config: ClusterConfig;
 }
 
-/** @param defaults may have more than what is meant. */
-export function foundingConfig(id: string, defaults: ClusterDefaults): ClusterConfig {
+/**
+ * A new cluster's entry. @param defaults may have more than what is meant. @param version that it speaks from the beginning: the
+ * first is not written, since its programs did not.
+ */
+export function foundingConfig(id: string, defaults: ClusterDefaults, version: number): Partial<ClusterConfig> {
   const { groups, replicas, minInSync, clients, placement } = defaults;
-  return { id, groups, replicas, minInSync, clients, placement };
+  const config = { id, groups, replicas, minInSync, clients, placement };
+  return version === 1 ? config : { ...config, version, versionFloor: version };
+}
+
+/** This node's store, as far as protocol versions matter. */
+export interface MarkedStore {
+  /** The newest version of what its journal may hold. */
+  readonly format: number;
+  /** Older programs than this version's are not to open it any more; resolves when that is on disk. */
+  raiseFormat(format: number): Promise<void>;
 }
 
 /** The node may not enter: the text says why and what to do. */
@@ -63,6 +77,7 @@ export class Membership {
   private readonly random: Random;
   private readonly logger: Logger;
   private readonly transport: Transport | undefined;
+  private readonly store: MarkedStore;
 
   constructor(ports: {
     coordinator: Coordinator;
@@ -70,12 +85,14 @@ export class Membership {
     random: Random;
     logger: Logger;
     transport: Transport | undefined;
+    store: MarkedStore;
   }) {
     this.coordinator = ports.coordinator;
     this.clock = ports.clock;
     this.random = ports.random;
     this.logger = ports.logger;
     this.transport = ports.transport;
+    this.store = ports.store;
   }
 
   /**
@@ -95,8 +112,7 @@ export class Membership {
         `the data folder belongs to cluster ${knownCluster}, the coordinator to cluster ${config.id}: ` +
           'start this node with its own coordinator, or with an empty data folder',
       );
-    const member = await this.enter(description, boot);
-    return { member, config };
+    return await this.enter(description, boot);
   }
 
   /** Takes the next number of a counter, greater than `after`. */
@@ -124,32 +140,55 @@ export class Membership {
           `the data folder belongs to cluster ${knownCluster}, and the coordinator knows of no cluster: ` +
             'start this node with its own coordinator (or none, if it was alone), or with an empty data folder',
         );
-      const config = foundingConfig(knownCluster || this.random.hex(16), defaults);
+      const config = foundingConfig(knownCluster || this.random.hex(16), defaults, description.speaks.max);
       const self = { node: description.node, store: description.store, boot };
       const changes: Change[] = [{ key: MapKey.cluster, expect: 0, value: JSON.stringify(config) }];
-      for (let group = systemGroup; group <= config.groups; group++) {
+      for (let group = systemGroup; group <= defaults.groups; group++) {
         const record: GroupRecord = { group, epoch: 1, primary: self, inSync: [self], replicas: [self.node] };
         changes.push({ key: MapKey.group(group), expect: 0, value: JSON.stringify(record) });
       }
       const result = await this.coordinator.swap(changes).catch(() => undefined);
-      if (result?.ok === true) this.logger.info('cluster founded', { cluster: config.id, groups: config.groups });
+      if (result?.ok === true) this.logger.info('cluster founded', { cluster: config.id, groups: defaults.groups });
       else await this.pause();
     }
   }
 
-  private async enter(description: NodeDescription, boot: number): Promise<Member> {
+  private async enter(description: NodeDescription, boot: number): Promise<Registration> {
     const key = MapKey.member(description.node);
     const known = (await this.retry(() => this.coordinator.read(key))).find((entry) => entry.key === key);
     const old = known === undefined ? undefined : parseEntry<Member>(known).value;
     if (old !== undefined && old.store !== description.store) await this.refuseIfAlive(old, description);
     const ordinal = old?.ordinal ?? (await this.draw(ordinalsKey, 0));
-    // Without its address until it listens there: a refused call would be taken for its death.
-    const member: Member = { ...description, address: '', boot, ordinal, state: MemberState.joining };
-    return this.change(key, (entry) => {
+    for (;;) {
+      const entries = await this.retry(() => this.coordinator.read(''));
+      const cluster = entries.find((candidate) => candidate.key === MapKey.cluster);
+      if (cluster === undefined)
+        throw new MembershipError('the coordinator has forgotten the cluster: was it restored?');
+      const config = parseConfig(cluster);
+      const refusal = judgeVersions(`node ${description.node}`, description.speaks, config);
+      if (refusal !== '') throw new MembershipError(refusal);
+      const entry = entries.find((candidate) => candidate.key === key);
       if (entry !== undefined && parseEntry<Member>(entry).value.boot > boot)
         throw new MembershipError(`another process has started as node ${description.node} at the same time`);
-      return { value: JSON.stringify(member), result: member };
-    });
+      await this.store.raiseFormat(config.versionFloor);
+      const member = this.memberOf(description, boot, ordinal);
+      // The cluster's entry, unchanged: nobody raises the version in between (VersionKeeper).
+      const swapped = await this.coordinator
+        .swap([
+          { key, expect: entry?.version ?? 0, value: JSON.stringify(member) },
+          { key: MapKey.cluster, expect: cluster.version, value: cluster.value },
+        ])
+        .catch(() => undefined);
+      if (swapped?.ok === true) return { member, config };
+      await this.pause();
+    }
+  }
+
+  /** What the first version did not have is left out where that is spoken. */
+  private memberOf({ speaks, ...rest }: NodeDescription, boot: number, ordinal: number): Member {
+    // Without its address until it listens there: a refused call would be taken for its death.
+    const member: Member = { ...rest, address: '', boot, ordinal, state: MemberState.joining };
+    return speaks.max === 1 ? member : { ...member, versions: speaks, format: this.store.format };
   }
 
   /** Another store under our name: a wiped node that comes back, or two nodes with one name. */

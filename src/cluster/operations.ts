@@ -1,6 +1,7 @@
 /** What operators ask of a cluster, through any node: wishes written into the map, which the nodes concerned act on. */
 import type { Clock } from '../base/clock.js';
 import { Refusal, RefusedError } from '../base/errors.js';
+import { Feature } from '../base/versions.js';
 import type { ClusterMap, SwapOutcome } from './cluster-map.js';
 import { isLocalGroup, MemberState } from './map.js';
 
@@ -22,6 +23,7 @@ export class Operations {
    * Resolves when that is written down; the move follows. Rejects with a RefusedError.
    */
   async transfer(group: number, to: string | undefined): Promise<void> {
+    this.refuseTooEarly(`group ${group} cannot be moved`);
     const record = this.map.groups.get(group)?.value;
     if (record === undefined || isLocalGroup(group))
       throw new RefusedError(Refusal.notFound, `there is no group ${group}: see 'understudy status'`);
@@ -47,6 +49,7 @@ export class Operations {
 
   /** The node is to lead nothing, until it is revived or started again. Resolves when that is written down. Rejects with a RefusedError. */
   async drain(node: string): Promise<void> {
+    this.refuseTooEarly(`${node} cannot be drained`);
     await this.setState(node, MemberState.draining);
   }
 
@@ -69,6 +72,16 @@ export class Operations {
       },
       () => this.map.members.get(node)?.value.state === state,
     );
+  }
+
+  private refuseTooEarly(what: string): void {
+    const { version } = this.map.config;
+    if (version < Feature.handOver)
+      throw new RefusedError(
+        Refusal.notAllowed,
+        `${what} while the cluster speaks protocol version ${version}: it takes ${Feature.handOver}, which is spoken when all nodes ` +
+          "run a program that does; 'understudy status' says which do not",
+      );
   }
 
   private refuseUnknown(node: string): void {

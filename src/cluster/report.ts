@@ -3,7 +3,16 @@ import type { ClusterMap } from './cluster-map.js';
 import type { GroupMembers } from './client/ports.js';
 import type { JoinNews } from './join-news.js';
 import type { Liveness } from './liveness/liveness.js';
-import { isLocalGroup, localGroup, type Member, MemberState, type Replica, sameReplica, systemGroup } from './map.js';
+import {
+  isLocalGroup,
+  localGroup,
+  type Member,
+  MemberState,
+  type Replica,
+  sameReplica,
+  systemGroup,
+  versionsOf,
+} from './map.js';
 import type { JoinStatus } from './replication/join-progress.js';
 import type { Replication } from './replication/replication.js';
 import type { Standing } from './waiting/standing.js';
@@ -15,6 +24,8 @@ export interface MemberReport {
   amqp: string;
   http: string;
   state: 'ready' | 'joining' | 'draining' | 'down';
+  /** The oldest and the newest protocol version that it speaks. */
+  protocol: [min: number, max: number];
 }
 
 export interface GroupReport {
@@ -61,6 +72,7 @@ export class ClusterReport implements GroupMembers {
         amqp: value.amqp,
         http: value.http,
         state: this.stateOf(value),
+        protocol: protocolOf(value),
       }))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
@@ -152,4 +164,9 @@ export class ClusterReport implements GroupMembers {
       ? !liveness.mayDepose(replica.node, replica.boot)
       : false;
   }
+}
+
+function protocolOf(member: Member): [min: number, max: number] {
+  const { min, max } = versionsOf(member);
+  return [min, max];
 }

@@ -3,6 +3,7 @@
  * the file before the defaults. Everything is read and checked here, once; the rest of the program gets plain values.
  */
 import * as v from 'valibot';
+import { protocolVersions } from '../base/versions.js';
 import { type LogLevel, logLevels } from '../process/log-level.js';
 import { type CoordinatorSettings, coordinatorSettings, parseCoordinator } from './coordinator.js';
 import { type Endpoint, parseEndpoint } from './endpoint.js';
@@ -39,6 +40,8 @@ export interface NodeSettings {
   memoryBytes: number;
   diskFreeBytesMin: number;
   lead: boolean;
+  /** The newest protocol version that the node speaks. */
+  protocol: number;
   reReplicateAfterMs: number;
   leaseMs: number;
   logLevel: LogLevel;
@@ -147,6 +150,7 @@ const schema = v.strictObject({
   memory: v.optional(read(atLeast(parseBytes, 16 * mebibyte, '16MiB')), '256MiB'),
   'disk-free-min': v.optional(read(parseBytes), '50MiB'),
   lead: v.optional(oneOf(['true', 'false']), 'true'),
+  protocol: v.optional(whole(protocolVersions.min, protocolVersions.max), String(protocolVersions.max)),
   're-replicate-after': v.optional(read(parseDuration), '10m'),
   lease: v.optional(read(atLeast(parseDuration, 600, '600ms')), '2s'),
   'log-level': v.optional(oneOf(logLevels), 'info'),
@@ -228,6 +232,7 @@ export function readSettings(...layers: readonly RawSettings[]): NodeSettings {
     memoryBytes: output.memory,
     diskFreeBytesMin: output['disk-free-min'],
     lead: output.lead === 'true',
+    protocol: output.protocol,
     reReplicateAfterMs: output['re-replicate-after'],
     leaseMs: output.lease,
     logLevel: output['log-level'],

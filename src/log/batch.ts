@@ -3,9 +3,11 @@
  * log matching and commit; its boundaries never change, so a batch is known by its first lsn.
  *
  *   0 u32 magic    4 u32 length with header    8 u32 crc32 of bytes 12..length
- *  12 u16 group   14 u8 kind   15 u8 flags   16 u32 record count   20 u32 reserved
+ *  12 u16 group   14 u8 kind   15 u8 flags   16 u32 record count   20 u8 version, 3 reserved
  *  24 f64 previous lsn (the log's end before this batch; tells epoch and number)   32 f64 first lsn
  *  40 records
+ *
+ * The version is the protocol's that is needed to read all of its records; 0 stands for 1. Who speaks less must not pass over it.
  *
  * Within a batch the lsns are consecutive. Copies (compaction, backfill) carry records of any lsn and no place in the log; their
  * "previous" and "first" lsn are the commit point as of which the records were there (see RecoveryVisitor).
@@ -15,6 +17,7 @@ import type { Lsn } from './lsn.js';
 
 export const batchMagic = 0x3142_4455; // "UDB1"
 export const batchHeaderBytes = 40;
+const versionOffset = 20;
 
 export const BatchKind = {
   /** Events in log order. */
@@ -29,6 +32,16 @@ export const BatchKind = {
 export type BatchKind = (typeof BatchKind)[keyof typeof BatchKind];
 
 export const BatchFlag = { durable: 1 } as const;
+
+/** The protocol version needed to read the batch at `start`. */
+export function batchVersion(bytes: Uint8Array, start: number): number {
+  return bytes[start + versionOffset] || 1;
+}
+
+/** Notes what its records need, in a header that is written already. */
+export function setBatchVersion(bytes: Uint8Array, start: number, version: number): void {
+  bytes[start + versionOffset] = version === 1 ? 0 : version;
+}
 
 /** Does a whole batch with a right checksum lie at `start`, ending at `end` at most? */
 export function batchIsSound(bytes: Uint8Array, view: DataView, start: number, end: number): boolean {

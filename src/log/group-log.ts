@@ -10,10 +10,10 @@
  * logs are compared batch by batch (rule 6).
  */
 import { crc32 } from 'node:zlib';
-import { BatchFlag, BatchKind, batchHeaderBytes, batchMagic } from './batch.js';
+import { BatchFlag, BatchKind, batchHeaderBytes, batchMagic, batchVersion, setBatchVersion } from './batch.js';
 import { type Chunk, type Chunks, chunkBytes } from './chunk.js';
 import { epochStart, type Lsn } from './lsn.js';
-import { RecordFlag, recordHeaderBytes, setLsn } from './record.js';
+import { RecordFlag, recordHeaderBytes, setLsn, versionOf } from './record.js';
 
 /** A sealed batch of the tail; bytes [start, end) of the chunk, header included. Pins its chunk while it is in the tail. */
 export class Batch {
@@ -61,6 +61,8 @@ export class GroupLog {
   private batchStart = -1;
   private batchCount = 0;
   private batchDurable = false;
+  /** What its newest kind of record needs. */
+  private batchVersion = 1;
   private nextLsn: Lsn = 0;
   private epochEnd: Lsn = 0;
 
@@ -106,6 +108,7 @@ export class GroupLog {
       this.batchStart = this.offset;
       this.batchCount = 0;
       this.batchDurable = false;
+      this.batchVersion = 1;
       this.offset += batchHeaderBytes;
     }
   }
@@ -116,6 +119,8 @@ export class GroupLog {
     const lsn = this.nextLsn++;
     setLsn(chunk.view!, this.offset, lsn);
     if ((chunk.bytes![this.offset + 5]! & RecordFlag.durable) !== 0) this.batchDurable = true;
+    const version = versionOf(chunk.bytes![this.offset + 4]!);
+    if (version > this.batchVersion) this.batchVersion = version;
     this.offset += length;
     this.batchCount++;
     return lsn;
@@ -144,6 +149,7 @@ export class GroupLog {
       this.end,
       first,
     );
+    setBatchVersion(chunk.bytes!, start, this.batchVersion);
     if (checksum) writeChecksum(chunk, start, this.offset);
     chunk.used = this.offset;
     const batch = new Batch(chunk, start, this.offset, this.end, first, last, this.batchDurable);
@@ -297,6 +303,8 @@ export interface BatchHeader {
   group: number;
   kind: number;
   durable: boolean;
+  /** The protocol version needed to read it. */
+  version: number;
   count: number;
   previous: Lsn;
   first: Lsn;
@@ -314,6 +322,7 @@ export function parseBatch(bytes: Uint8Array, start: number, end: number): Batch
     group: view.getUint16(12, true),
     kind: view.getUint8(14),
     durable: (view.getUint8(15) & BatchFlag.durable) !== 0,
+    version: batchVersion(bytes, start),
     count: view.getUint32(16, true),
     previous: view.getFloat64(24, true),
     first: view.getFloat64(32, true),
@@ -351,7 +360,11 @@ function writeChecksum(chunk: Chunk, start: number, end: number): void {
 /** Bytes of a copy batch around ready records, durable: what compaction and joins write. */
 export function encodeCopyBatch(group: number, records: readonly Uint8Array[], lsn: Lsn): Uint8Array {
   let length = batchHeaderBytes;
-  for (const record of records) length += record.length;
+  let version = 1;
+  for (const record of records) {
+    length += record.length;
+    version = Math.max(version, versionOf(record[4]!));
+  }
   const bytes = new Uint8Array(length);
   const view = new DataView(bytes.buffer);
   view.setUint32(0, batchMagic, true);
@@ -360,6 +373,7 @@ export function encodeCopyBatch(group: number, records: readonly Uint8Array[], l
   view.setUint8(14, BatchKind.copy);
   view.setUint8(15, BatchFlag.durable);
   view.setUint32(16, records.length, true);
+  setBatchVersion(bytes, 0, version);
   view.setFloat64(24, lsn, true);
   view.setFloat64(32, lsn, true);
   let at = batchHeaderBytes;

@@ -19,11 +19,28 @@
  *
  * open   16 f64 incarnation   24 f64 wiring version   32 JSON of the queue's replica options
  * drop   16 f64 incarnation   24 f64 wiring version
+ *
+ * dequeueRange (count = number of positions; since version 2)
+ *  16 f64 incarnation   24 f64 first position, the others are its neighbours upwards
+ *
+ * Lengths tell where each part ends, the record's own where the next one begins: fields can be added at the end of a record, and
+ * who does not know them skips them.
  */
+import { Feature } from '../base/versions.js';
 import type { Lsn } from './lsn.js';
 
-export const RecordKind = { enqueue: 1, dequeue: 2, open: 3, drop: 4 } as const;
+export const RecordKind = { enqueue: 1, dequeue: 2, open: 3, drop: 4, dequeueRange: 5 } as const;
 export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];
+
+/** The protocol version that is needed to read records of the kind. */
+export function versionOf(kind: number): number {
+  return kind === RecordKind.dequeueRange ? Feature.dequeueRange : 1;
+}
+
+/** Both kinds name positions of one queue: see `forEachDequeued`. */
+export function isDequeue(kind: number): boolean {
+  return kind === RecordKind.dequeue || kind === RecordKind.dequeueRange;
+}
 
 export const RecordFlag = {
   /** Must be on disk before it counts. Records without it are ignored by recovery. */
@@ -197,13 +214,37 @@ export function encodeDequeue(
   return to - at;
 }
 
+/** Writes a dequeue of `count` neighbours from `first` on, and returns its length. Not before its version is in use. */
+export function encodeDequeueRange(
+  bytes: Uint8Array,
+  view: DataView,
+  at: number,
+  incarnation: number,
+  first: number,
+  count: number,
+  durable: boolean,
+): number {
+  view.setUint32(at, dequeueHeaderBytes, true);
+  bytes[at + 4] = RecordKind.dequeueRange;
+  bytes[at + 5] = durable ? RecordFlag.durable : 0;
+  view.setUint16(at + 6, count, true);
+  view.setFloat64(at + 8, 0, true);
+  view.setFloat64(at + 16, incarnation, true);
+  view.setFloat64(at + 24, first, true);
+  return dequeueHeaderBytes;
+}
+
 /** A dequeue of more positions than this is written as several records. */
 export const dequeuePositionsMax = 4096;
 
-/** Calls `each` with every position of the dequeue at `at`, ascending. */
+/** Calls `each` with every position of the dequeue, of either kind, at `at`; ascending. */
 export function forEachDequeued(bytes: Uint8Array, view: DataView, at: number, each: (position: number) => void): void {
   const count = view.getUint16(at + 6, true);
   let position = view.getFloat64(at + 24, true);
+  if (bytes[at + 4] === RecordKind.dequeueRange) {
+    for (let i = 0; i < count; i++) each(position + i);
+    return;
+  }
   let from = at + dequeueHeaderBytes;
   each(position);
   for (let i = 1; i < count; i++) {

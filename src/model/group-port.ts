@@ -28,6 +28,8 @@ export interface GroupAppender {
    * that is not durable may be applied to the state at once, without a record.
    */
   readonly replicated: boolean;
+  /** The protocol version in use: records of newer kinds must not be written. */
+  readonly version: number;
   /** The lease is valid now: deliveries and answers may go out (rule 11). To be asked in the turn of the write. */
   mayAct(): boolean;
 }

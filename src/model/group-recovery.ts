@@ -58,6 +58,7 @@ export class GroupRecovery {
         this.enqueue(chunk, offset, lsn, asOf);
         break;
       case RecordKind.dequeue:
+      case RecordKind.dequeueRange:
         this.dequeueLsn = lsn;
         this.dequeue(chunk, offset);
         break;

@@ -118,6 +118,7 @@ export class GroupState {
         this.publishers.committed(view.getUint32(offset + 16, true), view.getFloat64(offset + 24, true));
         break;
       case RecordKind.dequeue:
+      case RecordKind.dequeueRange:
         this.dequeueFrom = this.queue(view.getFloat64(offset + 16, true));
         if (this.dequeueFrom !== undefined) forEachDequeued(chunk.bytes!, view, offset, this.dequeueOne);
         break;

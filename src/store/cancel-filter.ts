@@ -1,6 +1,6 @@
 /** Which cancelling records of one segment and group must be kept because of what lies in other segments (rule 19). */
 import type { Lsn } from '../log/lsn.js';
-import { forEachDequeued, RecordFlag, RecordKind } from '../log/record.js';
+import { forEachDequeued, isDequeue, RecordFlag, RecordKind } from '../log/record.js';
 import type { LsnSpans } from './lsn-spans.js';
 import { isVoid } from './void-ranges.js';
 
@@ -25,7 +25,7 @@ export class CancelFilter {
   isNeeded(bytes: Uint8Array, view: DataView, at: number, inLog: boolean): boolean {
     if ((bytes[at + 5]! & RecordFlag.durable) === 0) return false;
     const kind = bytes[at + 4]!;
-    if (kind !== RecordKind.dequeue && kind !== RecordKind.drop) return false;
+    if (!isDequeue(kind) && kind !== RecordKind.drop) return false;
     if (inLog && isVoid(this.voids, view.getFloat64(at + 8, true))) return false;
     if (kind === RecordKind.drop) return this.opens.has(view.getFloat64(at + 16, true));
     this.found = false;

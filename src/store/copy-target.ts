@@ -1,9 +1,10 @@
 /** Where compaction writes the records it keeps: copy batches of one group, in chunks of their own. */
-import { BatchKind, batchHeaderBytes, setBatchChecksum, writeBatchHeader } from '../log/batch.js';
+import { BatchKind, batchHeaderBytes, setBatchChecksum, setBatchVersion, writeBatchHeader } from '../log/batch.js';
 import { type Chunk, chunkBytes } from '../log/chunk.js';
 import type { ChunkStore } from '../log/chunk-store.js';
 import type { JournalOwner } from '../log/journal.js';
 import type { Lsn } from '../log/lsn.js';
+import { versionOf } from '../log/record.js';
 
 /** Puts a sealed copy batch on its way to the disk. */
 export type AppendCopy = (owner: JournalOwner, chunk: Chunk, start: number, end: number) => Promise<void>;
@@ -15,6 +16,7 @@ export class CopyTarget {
   private chunk: Chunk | undefined;
   private batchStart = -1;
   private count = 0;
+  private version = 1;
   private asOf: Lsn = 0;
   private pending: Promise<void>[] = [];
   /** Full chunks that nobody refers to yet. */
@@ -48,6 +50,7 @@ export class CopyTarget {
     chunk.bytes!.set(bytes.subarray(at, at + length), offset);
     chunk.used += length;
     this.count++;
+    this.version = Math.max(this.version, versionOf(bytes[at + 4]!));
     return offset;
   }
 
@@ -100,8 +103,10 @@ export class CopyTarget {
       this.asOf,
       this.asOf,
     );
+    setBatchVersion(chunk.bytes!, start, this.version);
     setBatchChecksum(chunk.bytes!, view, start, end);
     this.count = 0;
+    this.version = 1;
     this.pending.push(this.appendCopy(this.owner, chunk, start, end));
   }
 }

@@ -9,16 +9,25 @@ import { segmentNumber } from './segment.js';
 
 export const identityName = 'store.json';
 const product = 'understudy';
-/** Version of the journal's format. A newer one is refused. */
-export const storeFormat = 1;
+/** The format that a folder begins with, which every program reads. */
+const firstFormat = 1;
 
 /** A folder that must not be used by this program; the text says why and what to do. */
 export class StoreRefusedError extends Error {
   override readonly name = 'StoreRefusedError';
 }
 
+/** @param what has it */
+export function tooNew(what: string, version: number, versionMax: number): StoreRefusedError {
+  return new StoreRefusedError(
+    `${what} is of protocol version ${version}, this node reads up to ${versionMax}: ` +
+      'start it with the program that wrote it or a newer one, and without the setting `protocol`',
+  );
+}
+
 interface Content {
   product: string;
+  /** The newest protocol version of what the journal may hold: who reads less does not open it. */
   format: number;
   store: string;
   cluster: string;
@@ -43,10 +52,13 @@ export class StoreIdentity {
     this.content = content;
   }
 
-  /** Reads the folder's identity, or makes a fresh folder ours. Throws StoreRefusedError. */
-  static async open(disk: Disk, random: Random): Promise<StoreIdentity> {
+  /**
+   * Reads the folder's identity, or makes a fresh folder ours. Throws StoreRefusedError.
+   * @param formatMax the newest protocol version that may be read
+   */
+  static async open(disk: Disk, random: Random, formatMax: number): Promise<StoreIdentity> {
     const names = await disk.list();
-    if (names.includes(identityName)) return new StoreIdentity(disk, parse(await readText(disk)));
+    if (names.includes(identityName)) return new StoreIdentity(disk, parse(await readText(disk), formatMax));
     const journal = names.find((name) => segmentNumber(name) > 0);
     if (journal !== undefined)
       throw new StoreRefusedError(
@@ -54,7 +66,7 @@ export class StoreIdentity {
       );
     const content = {
       product,
-      format: storeFormat,
+      format: firstFormat,
       store: random.hex(32),
       cluster: '',
       shared: false,
@@ -75,6 +87,10 @@ export class StoreIdentity {
   get cluster(): string {
     return this.content.cluster;
   }
+  /** The newest protocol version of what the journal may hold. */
+  get format(): number {
+    return this.content.format;
+  }
   /** Starts counted by `nextBoot`. */
   get boots(): number {
     return this.content.boots;
@@ -88,6 +104,11 @@ export class StoreIdentity {
   async nextBoot(): Promise<number> {
     await this.save({ boots: this.content.boots + 1 });
     return this.content.boots;
+  }
+
+  /** What follows may need that version to be read. On disk when this resolves; it never goes down. */
+  async raiseFormat(format: number): Promise<void> {
+    if (format > this.content.format) await this.save({ format });
   }
 
   /** @param shared the cluster's map is a coordinator's, and other nodes may hold its queues as well. */
@@ -156,7 +177,7 @@ async function readText(disk: Disk): Promise<string> {
   }
 }
 
-function parse(text: string): Content {
+function parse(text: string, formatMax: number): Content {
   let content: Partial<Content>;
   try {
     content = JSON.parse(text) as Partial<Content>;
@@ -165,10 +186,7 @@ function parse(text: string): Content {
   }
   if (content?.product !== product || !isCount(content.format))
     throw new StoreRefusedError(`the data folder belongs to another program: its ${identityName} is not ours`);
-  if (content.format > storeFormat)
-    throw new StoreRefusedError(
-      `the data folder has format ${content.format}; this version reads up to ${storeFormat}: use a newer version`,
-    );
+  if (content.format > formatMax) throw tooNew('the data folder', content.format, formatMax);
   if (typeof content.store !== 'string' || !/^[0-9a-f]{32}$/.test(content.store))
     throw new StoreRefusedError(`${identityName} in the data folder has no store id`);
   const { format, store, cluster = '', shared = false, boots = 0, damaged = false, segment = 0 } = content;

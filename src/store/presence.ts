@@ -43,6 +43,11 @@ function noteOther(
   length: number,
 ): number {
   switch (kind) {
+    case RecordKind.dequeueRange: {
+      const first: Lsn = view.getFloat64(at + 24, true);
+      presence.cancels.add(first, first + view.getUint16(at + 6, true) - 1);
+      return length;
+    }
     case RecordKind.dequeue:
       addDequeued(presence.cancels, bytes, view, at, length);
       return length;

@@ -7,12 +7,13 @@
  *   4. segments that the newest list of them names, or the store's identity, and that are not there: damage too
  */
 import type { Logger } from '../base/logger.js';
-import { BatchKind } from '../log/batch.js';
+import { BatchKind, batchVersion } from '../log/batch.js';
 import type { ChunkStore } from '../log/chunk-store.js';
 import type { RecoveryReport, RecoveryVisitor } from '../log/journal.js';
 import { readFully } from './chunk-reader.js';
 import type { DiskFile } from './disk.js';
 import { FrameFlag, type StoreTag } from './frame.js';
+import { tooNew } from './identity.js';
 import type { JournalStart, Manifest } from './journal.js';
 import { decodeJson, type StoredMeta } from './lane.js';
 import { quarantine } from './quarantine.js';
@@ -38,6 +39,7 @@ export class Recovery {
   private readonly tag: StoreTag;
   /** The last segment that was begun, as the store's identity knows; 0: it does not. */
   private readonly segmentBegun: number;
+  private readonly formatMax: number;
   private readonly logger: Logger;
   private readonly metas = new Map<number, StoredMeta>();
   private manifest: Manifest['segments'] | undefined;
@@ -45,15 +47,24 @@ export class Recovery {
   private lostLast = '';
   private readonly report: RecoveryReport = { segments: 0, batches: 0, bytes: 0, tornBytes: 0, damaged: [] };
 
-  constructor(segments: SegmentSet, chunks: ChunkStore, tag: StoreTag, segmentBegun: number, logger: Logger) {
+  /** @param formatMax the newest protocol version that may be read */
+  constructor(
+    segments: SegmentSet,
+    chunks: ChunkStore,
+    tag: StoreTag,
+    segmentBegun: number,
+    formatMax: number,
+    logger: Logger,
+  ) {
     this.segments = segments;
     this.chunks = chunks;
     this.tag = tag;
     this.segmentBegun = segmentBegun;
+    this.formatMax = formatMax;
     this.logger = logger;
   }
 
-  /** @param segmentBytes the last segment is gone on with while it is smaller. */
+  /** Throws StoreRefusedError. @param segmentBytes the last segment is gone on with while it is smaller. */
   async run(visitor: RecoveryVisitor, segmentBytes: number): Promise<{ report: RecoveryReport; start: JournalStart }> {
     const numbers = (await this.segments.disk.list()).map(segmentNumber).filter((number) => number > 0);
     numbers.sort((a, b) => a - b);
@@ -161,6 +172,8 @@ export class Recovery {
     windows.begin(segment);
     const { offset: end } = await this.scan(segment, {
       batch: (bytes, view, start, length, fileOffset) => {
+        const version = batchVersion(bytes, start);
+        if (version > this.formatMax) throw tooNew(`the journal, ${segment.name},`, version, this.formatMax);
         this.report.batches++;
         windows.batch(bytes, view, start, length, fileOffset);
       },

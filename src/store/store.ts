@@ -10,6 +10,7 @@ import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Random } from '../base/random.js';
 import type { Turn } from '../base/turn.js';
+import { protocolVersions } from '../base/versions.js';
 import { ChunkStore } from '../log/chunk-store.js';
 import type { RecoveryReport, RecoveryVisitor } from '../log/journal.js';
 import { Compactor } from './compactor.js';
@@ -35,6 +36,8 @@ export interface StoreOptions {
   zeroBytes?: number;
   /** Free bytes of the disk below which publishing pauses. */
   lowWaterBytes?: number;
+  /** The newest protocol version that may be read; default: this program's. */
+  formatMax?: number;
 }
 
 const megabyte = 1024 * 1024;
@@ -62,7 +65,8 @@ export class Store {
 
   /** Reads the folder's identity, or makes one. Throws StoreRefusedError if the folder is not ours. */
   static async open(options: StoreOptions): Promise<Store> {
-    return new Store(options, await StoreIdentity.open(options.disk, options.random));
+    const { disk, random, formatMax = protocolVersions.max } = options;
+    return new Store(options, await StoreIdentity.open(disk, random, formatMax));
   }
 
   /** Hands everything the journal holds to `visitor`, and makes the journal ready for use. Once, before anything else. */
@@ -72,7 +76,8 @@ export class Store {
     const { chunks, segments } = this;
     const { identity } = this;
     const tag = storeTag(identity.storeId);
-    const recovery = new Recovery(segments, chunks, tag, identity.segment, logger);
+    const { formatMax = protocolVersions.max } = this.options;
+    const recovery = new Recovery(segments, chunks, tag, identity.segment, formatMax, logger);
     const { report, start } = await recovery.run(visitor, segmentBytes);
     if (report.damaged.length > 0) await identity.setDamaged(true);
     const lowWaterBytes = this.options.lowWaterBytes ?? defaultLowWaterBytes;

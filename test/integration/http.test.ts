@@ -29,8 +29,10 @@ describe('HTTP', () => {
         amqp: `127.0.0.1:${broker.port}`,
         http: broker.httpUrl.slice('http://'.length),
         state: 'ready',
+        protocol: [1, 2],
       },
     ]);
+    assert.equal(body['protocol'], 2);
     const groups = body['groups'] as Record<string, unknown>[];
     assert.equal(groups.length, 17);
     assert.deepEqual(groups[0], { id: 0, epoch: 1, primary: 'n1', inSync: ['n1'], replicas: ['n1'], joining: [] });

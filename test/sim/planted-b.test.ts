@@ -25,5 +25,6 @@ plantedTests([
   { rule: 'byIncarnation', scenario: 'wiring', from: 28 },
   { rule: 'waitVersion', scenario: 'wiring' },
   { rule: 'wiringWaitsForAll', scenario: 'wiring', from: 9 },
+  { rule: 'featuresWait', scenario: 'rolling-upgrade', from: 18 },
   { rule: 'onlyCommittedWiring', scenario: 'wiring', from: 87 },
 ]);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type ClusterView, fetchCluster, isComplete } from '../../src/cli/api-client.js';
 import { freePorts } from './free-ports.js';
 import type { Host } from './hosts.js';
-import { type NodePorts, NodeProcess } from './node-process.js';
+import { type NodeLife, type NodePorts, NodeProcess } from './node-process.js';
 
 const firstPort = 26_000;
 const pollMs = 50;
@@ -21,11 +21,14 @@ export class ClusterProcesses {
     this.nodes = nodes;
   }
 
-  /** Resolves when `count` nodes serve and every group has its replicas. `options`: more for each `understudy serve`. */
-  static async start(count: number, options: readonly string[] = []): Promise<ClusterProcesses> {
+  /**
+   * Resolves when `count` nodes serve and every group has its replicas. `options`: more for each `understudy serve`; `life`: for their
+   * first start only.
+   */
+  static async start(count: number, options: readonly string[] = [], life: NodeLife = {}): Promise<ClusterProcesses> {
     const cluster = await ClusterProcesses.prepare(count, options);
     try {
-      await Promise.all(cluster.nodes.map((node) => node.start()));
+      await Promise.all(cluster.nodes.map((node) => node.start(life)));
       await cluster.untilComplete();
     } catch (error) {
       await cluster.killAll();

@@ -17,6 +17,13 @@ export interface NodePorts {
   cluster: number;
 }
 
+/** How a process is started, other than the node always is. */
+export interface NodeLife {
+  options?: readonly string[];
+  /** A JavaScript file. */
+  program?: string;
+}
+
 export class NodeProcess {
   readonly name: string;
   readonly ports: NodePorts;
@@ -63,11 +70,16 @@ export class NodeProcess {
     return new URL(`http://${this.host.address}:${this.ports.http}`);
   }
 
-  /** Resolves when it has said "ready"; rejects if it ends before, or takes too long. */
-  async start(): Promise<void> {
+  /**
+   * Resolves when it has said "ready"; rejects if it ends before, or takes too long.
+   * @param life more options of this life, or another program
+   */
+  async start(life: NodeLife = {}): Promise<void> {
     if (this.child !== undefined) throw new Error(`${this.name} runs already`);
     const log = openSync(this.log, 'a');
-    const [program, ...rest] = [...this.host.prefix, process.execPath, main, 'serve', ...this.arguments];
+    const { options = [], program: script = main } = life;
+    const command = [...this.host.prefix, process.execPath, script, 'serve', ...this.arguments, ...options];
+    const [program, ...rest] = command;
     const child = spawn(program!, rest, {
       detached: true,
       stdio: ['ignore', 'pipe', log],

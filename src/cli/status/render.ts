@@ -6,7 +6,8 @@ import { formatTable } from '../table.js';
 
 /** Members and groups, for people. */
 export function renderStatus(view: ClusterView): string {
-  return [renderMembers(view), renderGroups(view), ...renderWaiting(view), renderSummary(view)].join('\n\n');
+  const summary = `${renderSummary(view)}\n${renderProtocol(view)}`;
+  return [renderMembers(view), renderGroups(view), ...renderWaiting(view), summary].join('\n\n');
 }
 
 /** One row a member: its state, where it listens, for how many groups it is what. */
@@ -30,6 +31,15 @@ export function renderSummary(view: ClusterView): string {
   const short = groups.filter((group) => group.inSync.length < Math.min(replicas, members.length)).length;
   const parts = [...absent, ...(short > 0 ? [`${short} of ${groups.length} groups short of replicas`] : [])];
   return parts.length > 0 ? parts.join(', ') : 'not all members can be connected to yet';
+}
+
+/** Which version the cluster speaks and, where it could be a newer one, who holds it back. */
+function renderProtocol({ protocol, members }: ClusterView): string {
+  const line = `protocol version ${protocol}`;
+  const newest = Math.max(...members.map((member) => member.protocol[1]));
+  const old = members.filter((member) => member.protocol[1] < newest);
+  if (old.length === 0) return line;
+  return `${line}; others speak ${newest}, but not ${old.map((member) => `${member.name} (${member.state})`).join(', ')}`;
 }
 
 function roles(view: ClusterView, member: MemberReport): string[] {

@@ -1,9 +1,10 @@
 /**
  * What travels on a link between two nodes. Little-endian.
  *
- *   0 u32 length of the whole frame   4 u8 type   5 u8 version of the type's layout   6 u16 group   8 payload
+ *   0 u32 length of the whole frame   4 u8 type   5 u8 version   6 u16 group   8 payload
  *
- * Fields are only ever added at a payload's end, so a reader takes what it knows and skips the rest.
+ * The version is the protocol's with which the type came: who speaks less skips the frame. A type's layout never changes; fields are
+ * only ever added at a payload's end, so a reader takes what it knows and skips the rest.
  */
 import type { Link } from './link.js';
 

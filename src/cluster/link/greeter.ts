@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import type { Random } from '../../base/random.js';
+import type { SpokenVersions, VersionRange } from '../../base/versions.js';
 import type { ClusterSecret } from './cluster-secret.js';
 import { type Frame, FrameError } from './frame.js';
 import { FrameType } from './frame-types.js';
@@ -12,6 +13,9 @@ const strangersMax = 128;
 
 export interface GreeterOptions {
   self: LinkIdentity;
+  /** What this node speaks, and what the cluster speaks now. */
+  versions: VersionRange;
+  spoken(): SpokenVersions;
   secret: ClusterSecret;
   clock: Clock;
   random: Random;
@@ -122,7 +126,7 @@ export class Greeter {
   private judge(link: Link, expected: string): string {
     if (expected !== '' && link.peer.node !== expected)
       return `${link.peer.node} answers at the address of ${expected}`;
-    return judgeHello(this.options.self, link.peer);
+    return judgeHello(this.options.self, this.options.versions, this.options.spoken(), link.peer);
   }
 
   private part(link: Link, node: string, reason: string): void {
@@ -131,7 +135,10 @@ export class Greeter {
   }
 
   private sayHello(link: Link, handshake: Handshake): void {
-    this.say(link, { type: FrameType.hello, payload: handshake.seal(encodeHello(this.options.self)) });
+    this.say(link, {
+      type: FrameType.hello,
+      payload: handshake.seal(encodeHello(this.options.self, this.options.versions)),
+    });
   }
 
   private say(link: Link, said: Said | undefined): void {

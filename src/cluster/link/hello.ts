@@ -1,11 +1,10 @@
 /** The first frame in each direction after the proof of the secret: who is there. JSON, so that fields can be added; unknown ones are ignored. */
 
-export const protocolVersionMin = 1;
-export const protocolVersionMax = 1;
+import { describeVersions, judgeVersions, type SpokenVersions, type VersionRange } from '../../base/versions.js';
 
 export interface Hello {
   cluster: string;
-  /** The range of protocol versions this node speaks; a link speaks the highest that both do. */
+  /** The range of protocol versions this node speaks. */
   versionMin: number;
   versionMax: number;
   node: string;
@@ -25,8 +24,8 @@ export type LinkIdentity = Omit<Hello, 'versionMin' | 'versionMax'>;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-export function encodeHello(identity: LinkIdentity): Uint8Array {
-  const hello: Hello = { ...identity, versionMin: protocolVersionMin, versionMax: protocolVersionMax };
+export function encodeHello(identity: LinkIdentity, { min, max }: VersionRange): Uint8Array {
+  const hello: Hello = { ...identity, versionMin: min, versionMax: max };
   return encoder.encode(JSON.stringify(hello));
 }
 
@@ -54,17 +53,16 @@ export function decodeText(bytes: Uint8Array): string {
 }
 
 /** Why the two cannot talk, whatever else is known of them; '' if they can. */
-export function judgeHello(own: LinkIdentity, peer: Hello): string {
+export function judgeHello(own: LinkIdentity, speaks: VersionRange, spoken: SpokenVersions, peer: Hello): string {
   if (peer.cluster !== own.cluster) {
     return `${peer.node} belongs to cluster ${peer.cluster}, ${own.node} to cluster ${own.cluster}`;
   }
   if (peer.node === own.node) return `both ends are called ${own.node}; names must differ within a cluster`;
-  if (peer.versionMin > protocolVersionMax || peer.versionMax < protocolVersionMin) {
-    return `${peer.node} speaks link protocol ${peer.versionMin} to ${peer.versionMax}, ${own.node} ${protocolVersionMin} to ${protocolVersionMax}`;
-  }
-  return '';
-}
-
-export function commonVersion(peer: Hello): number {
-  return Math.min(protocolVersionMax, peer.versionMax);
+  const theirs = { min: peer.versionMin, max: peer.versionMax };
+  if (theirs.min > speaks.max || theirs.max < speaks.min)
+    return (
+      `${peer.node} speaks protocol version ${describeVersions(theirs)}, ${own.node} ${describeVersions(speaks)}: ` +
+      'bring both to programs that have one in common'
+    );
+  return judgeVersions(peer.node, theirs, spoken);
 }

@@ -4,7 +4,7 @@ import type { ByteStream } from '../byte-stream.js';
 import { type Frame, FrameError } from './frame.js';
 import { FrameOutput } from './frame-output.js';
 import { FrameParser } from './frame-parser.js';
-import { commonVersion, type Hello } from './hello.js';
+import type { Hello } from './hello.js';
 
 export interface LinkLimits {
   /** Largest frame accepted, header included: the largest message (128 MiB) in one record. Both ends must allow what is sent. */
@@ -44,8 +44,6 @@ export class Link implements Flushable {
   readonly dialed: boolean;
   /** Who is at the other end; set by its hello, before anybody but Links sees the link. */
   peer: Hello = nobody;
-  /** Protocol version spoken. */
-  version = 0;
   /** Its hello was accepted. */
   admitted = false;
   /** Between the up and the down event. */
@@ -83,7 +81,6 @@ export class Link implements Flushable {
 
   greet(peer: Hello): void {
     this.peer = peer;
-    this.version = commonVersion(peer);
   }
 
   /** From now on it is one of us. */

@@ -10,6 +10,7 @@ import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import type { Random } from '../../base/random.js';
 import type { Turn } from '../../base/turn.js';
+import { protocolVersions, type SpokenVersions, type VersionRange } from '../../base/versions.js';
 import type { ByteStream, Transport } from '../byte-stream.js';
 import type { Member } from '../map.js';
 import type { ClusterSecret } from './cluster-secret.js';
@@ -23,6 +24,10 @@ import { StrangerLog } from './stranger-log.js';
 
 export interface LinksOptions {
   self: LinkIdentity;
+  /** Protocol versions that this node speaks; default: all that the program knows. */
+  versions?: VersionRange;
+  /** What the cluster speaks now; default: the first version. */
+  spoken?: () => SpokenVersions;
   secret: ClusterSecret;
   transport: Transport;
   clock: Clock;
@@ -100,11 +105,22 @@ export class Links {
     this.self = { ...options.self };
     this.logger = options.logger;
     this.limits = { ...linkLimits, ...options.limits };
-    const defaults = { limits: {}, dialTimeoutMs: 1000, helloTimeoutMs: 2000, redialMsMin: 5, redialMsMax: 1000 };
+    const spoken = (): SpokenVersions => ({ version: 1, versionFloor: 1 });
+    const versions = { versions: protocolVersions, spoken };
+    const defaults = {
+      ...versions,
+      limits: {},
+      dialTimeoutMs: 1000,
+      helloTimeoutMs: 2000,
+      redialMsMin: 5,
+      redialMsMax: 1000,
+    };
     this.options = { ...defaults, ...options };
     this.strangers = new StrangerLog(options.logger, options.clock);
     this.greeter = new Greeter({
       self: this.self,
+      versions: this.options.versions,
+      spoken: () => this.options.spoken(),
       secret: options.secret,
       clock: options.clock,
       random: options.random,
@@ -219,12 +235,17 @@ export class Links {
   private dispatch(link: Link, frame: Frame): void {
     const { type } = frame;
     if (!link.up && type >= firstFreeType) return link.close('closed', `frame type ${type} before the link was up`);
-    const handler = this.handlers[type];
+    const handler = frame.version > this.options.versions.max ? undefined : this.handlers[type];
+    if (handler === undefined) return this.skip(link, frame);
     if (frame.end - frame.start < payloadBytesMin[type]!) throw new FrameError(`a frame of type ${type} is cut short`);
-    if (handler) return handler(link, frame);
+    handler(link, frame);
+  }
+
+  /** Nothing depends on frames that only newer nodes know: the cluster does not speak their version. */
+  private skip(link: Link, { type, version }: Frame): void {
     if (this.unknownTypes.has(type)) return;
     this.unknownTypes.add(type);
-    this.logger.warn('frames of an unknown type are skipped', { type, node: link.peer.node });
+    this.logger.warn('frames of an unknown type are skipped', { type, version, node: link.peer.node });
   }
 
   /** The peer said hello. Returns why it may not have a link, or ''. */

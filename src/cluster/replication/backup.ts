@@ -236,7 +236,7 @@ export class Backup implements Flushable {
 
   private batch(bytes: Uint8Array, start: number, end: number): void {
     const { log, logger, context } = this.replica;
-    const header = readBatch(bytes, start, end);
+    const header = readBatch(bytes, start, end, context.versions.max);
     if (header.previous !== log.end && context.rules.refuseGaps && context.rules.truncate) {
       logger.warn('a batch does not follow on our log: following again', { previous: header.previous, end: log.end });
       this.follow();

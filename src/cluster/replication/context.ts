@@ -4,6 +4,7 @@ import type { Logger } from '../../base/logger.js';
 import type { Random } from '../../base/random.js';
 import type { Rules } from '../../base/rules.js';
 import type { Turn } from '../../base/turn.js';
+import type { VersionRange } from '../../base/versions.js';
 import type { Chunks } from '../../log/chunk.js';
 import type { Journal } from '../../log/journal.js';
 import type { UnconfirmedKeeper } from '../client/ports.js';
@@ -76,6 +77,8 @@ export interface ReplicationContext {
   readonly random: Random;
   readonly logger: Logger;
   readonly rules: Rules;
+  /** What this node speaks; what is in use is the cluster's version. */
+  readonly versions: VersionRange;
   readonly journal: Journal;
   readonly chunks: Chunks;
   readonly map: ClusterMap;
@@ -107,4 +110,9 @@ export interface ReplicationContext {
   isDead(boot: number): boolean;
   /** The link to a node, in that boot, if it is up. */
   link(node: string, boot: number): Link | undefined;
+}
+
+/** The protocol version whose features may be used now. */
+export function versionInUse({ rules, map, versions }: ReplicationContext): number {
+  return rules.featuresWait ? map.config.version : versions.max;
 }

@@ -82,13 +82,17 @@ export function readJson<T>(bytes: Uint8Array, start: number, end: number): T {
   }
 }
 
-/** The header of a batch that came over a link. Throws a FrameError if it is damaged. */
-export function readBatch(bytes: Uint8Array, start: number, end: number): BatchHeader {
+/** The header of a batch that came over a link. Throws a FrameError if it is damaged, or of a version above `versionMax`. */
+export function readBatch(bytes: Uint8Array, start: number, end: number, versionMax: number): BatchHeader {
+  let header: BatchHeader;
   try {
-    return parseBatch(bytes, start, end);
+    header = parseBatch(bytes, start, end);
   } catch (error) {
     throw new FrameError((error as Error).message);
   }
+  if (header.version > versionMax)
+    throw new FrameError(`a batch of protocol version ${header.version}, this node reads up to ${versionMax}`);
+  return header;
 }
 
 export function sendBatch(

@@ -405,7 +405,7 @@ export class GroupReplica implements JournalOwner {
 
   /** A copy batch, received or made: journaled, applied at once. Returns the number of its records. */
   insertCopies(bytes: Uint8Array, start: number, end: number): number {
-    const header = readBatch(bytes, start, end);
+    const header = readBatch(bytes, start, end, this.context.versions.max);
     const { chunk, offset } = this.log.store(bytes, start, end);
     this.context.journal.append(this, chunk, offset, offset + end - start, 0);
     const view = chunk.view!;
@@ -422,7 +422,8 @@ export class GroupReplica implements JournalOwner {
       case RecordKind.drop:
         this.state.dropQueue(incarnation);
         return;
-      case RecordKind.dequeue: {
+      case RecordKind.dequeue:
+      case RecordKind.dequeueRange: {
         const positions: Lsn[] = [];
         forEachDequeued(bytes, view, at, (position) => positions.push(position));
         this.state.remove(incarnation, positions);

@@ -2,8 +2,9 @@
  * Gives away the groups that this node leads and another is to lead, one at a time (rule 20): those that an operator wants
  * elsewhere, all when this node is drained or not to lead, and so many that the nodes lead alike.
  */
+import { Feature } from '../../base/versions.js';
 import { isLocalGroup, type Replica, systemGroup } from '../map.js';
-import type { ReplicationContext } from './context.js';
+import { type ReplicationContext, versionInUse } from './context.js';
 import type { GroupReplica } from './group-replica.js';
 import { betterPrimary, mayLead } from './placement.js';
 
@@ -59,6 +60,8 @@ export class Mover {
     const { map, self } = this.context;
     const record = replica.record?.value;
     if (record === undefined) return undefined;
+    // To a node that may know no hand-over, empty ones only.
+    if (replica.state.queueCount > 0 && versionInUse(this.context) < Feature.handOver) return undefined;
     const wanted = map.transfers.get(replica.group)?.value.to;
     const isPossible = wanted !== undefined && mayLead(map, wanted);
     const to = record.inSync.find(({ node }) => node === (isPossible ? wanted : this.better(replica)));

@@ -33,6 +33,7 @@ import {
   type StartMessage,
 } from './frames.js';
 import type { GroupReplica } from './group-replica.js';
+import { versionInUse } from './context.js';
 import { HandOver } from './hand-over.js';
 import { Inheritance } from './inheritance.js';
 import { InSyncSet } from './in-sync-set.js';
@@ -123,6 +124,10 @@ export class Primary implements GroupAppender, Flushable {
   }
   get replicated(): boolean {
     return this.followers.size > 0 || this.set.required.length > 1;
+  }
+
+  get version(): number {
+    return versionInUse(this.replica.context);
   }
 
   reserve(bytes: number): void {

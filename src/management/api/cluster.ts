@@ -13,7 +13,7 @@ export const clusterRoutes: readonly Resource[] = [
     get({ broker }) {
       requireStarted(broker);
       const { report, map } = broker;
-      const { id, replicas, minInSync, clients, placement } = map.config;
+      const { id, replicas, minInSync, clients, placement, version } = map.config;
       return {
         id,
         node: broker.options.node,
@@ -21,6 +21,7 @@ export const clusterRoutes: readonly Resource[] = [
         minInSync,
         clients,
         placement,
+        protocol: version,
         complete: report.isComplete(),
         members: report.members(),
         groups: report.groups(),

@@ -1,5 +1,12 @@
 import type { Lsn } from '../../log/lsn.js';
-import { dequeueLengthMax, dequeuePositionsMax, encodeDequeue } from '../../log/record.js';
+import { Feature } from '../../base/versions.js';
+import {
+  dequeueHeaderBytes,
+  dequeueLengthMax,
+  dequeuePositionsMax,
+  encodeDequeue,
+  encodeDequeueRange,
+} from '../../log/record.js';
 import type { GroupAppender } from '../group-port.js';
 
 const keptPositions = 4096;
@@ -56,9 +63,22 @@ export function appendDequeues(
   let lsn = 0;
   for (let from = 0; from < positions.length; from += dequeuePositionsMax) {
     const part = positions.subarray(from, from + dequeuePositionsMax);
-    appender.reserve(dequeueLengthMax(part.length));
-    const { chunk, offset } = appender;
-    lsn = appender.append(encodeDequeue(chunk.bytes!, chunk.view!, offset, incarnation, part, part.length, durable));
+    lsn = appendDequeue(appender, incarnation, part, durable);
   }
   return lsn;
+}
+
+function appendDequeue(appender: GroupAppender, incarnation: Lsn, positions: Float64Array, durable: boolean): Lsn {
+  const count = positions.length;
+  const first = positions[0]!;
+  const neighbours = count > 1 && positions[count - 1]! - first === count - 1;
+  const asRange = neighbours && appender.version >= Feature.dequeueRange;
+  appender.reserve(asRange ? dequeueHeaderBytes : dequeueLengthMax(count));
+  const { chunk, offset } = appender;
+  const bytes = chunk.bytes!;
+  const view = chunk.view!;
+  const length = asRange
+    ? encodeDequeueRange(bytes, view, offset, incarnation, first, count, durable)
+    : encodeDequeue(bytes, view, offset, incarnation, positions, count, durable);
+  return appender.append(length);
 }

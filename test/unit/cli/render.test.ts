@@ -10,10 +10,11 @@ const view: ClusterView = {
   minInSync: 1,
   clients: 'any',
   placement: 'spread',
+  protocol: 1,
   complete: false,
   members: [
-    { name: 'n1', pid: 11, amqp: '127.0.0.1:5672', http: '127.0.0.1:15672', state: 'ready' },
-    { name: 'n2', pid: 12, amqp: '', http: '', state: 'down' },
+    { name: 'n1', pid: 11, amqp: '127.0.0.1:5672', http: '127.0.0.1:15672', state: 'ready', protocol: [1, 2] },
+    { name: 'n2', pid: 12, amqp: '', http: '', state: 'down', protocol: [1, 1] },
   ],
   groups: [
     { id: 0, epoch: 3, primary: 'n1', inSync: ['n1'], replicas: ['n1', 'n2'], joining: [] },
@@ -56,6 +57,7 @@ it('status for people', () => {
       '1       1      n1       n1       n2 45 %, 12 messages, 4.0 KiB left, 1.0 KiB/s, 6 s; n3',
       '',
       'n2 down, 2 of 2 groups short of replicas',
+      'protocol version 1; others speak 2, but not n2 (down)',
     ].join('\n'),
   );
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { silentLogger } from '../../../src/base/logger.js';
+import { protocolVersions } from '../../../src/base/versions.js';
 import type { WiredGroup } from '../../../src/cluster/wiring/ports.js';
 import { WiringReconciler } from '../../../src/cluster/wiring/wiring-reconciler.js';
 import { Chunk } from '../../../src/log/chunk.js';
@@ -15,6 +16,7 @@ class Group implements WiredGroup, GroupAppender {
   readonly events: string[] = [];
   /** Queues asked for. */
   looked = 0;
+  readonly version: number = protocolVersions.max;
   readonly replicated = true;
   readonly chunk: Chunk = new Chunk(1, 1, new Uint8Array(1 << 16));
   readonly appender: GroupAppender = this;

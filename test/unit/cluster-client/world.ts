@@ -5,6 +5,7 @@
 import { silentLogger } from '../../../src/base/logger.js';
 import { allRules, type Rules } from '../../../src/base/rules.js';
 import { type Flushable, Phase, Turn } from '../../../src/base/turn.js';
+import { protocolVersions } from '../../../src/base/versions.js';
 import { AttachmentServer } from '../../../src/cluster/client/attachment-server.js';
 import { GroupClients } from '../../../src/cluster/client/group-clients.js';
 import type { GroupDirectory, Leadership, LedGroup } from '../../../src/cluster/client/ports.js';
@@ -29,6 +30,7 @@ export class TestPrimary implements GroupAppender, Flushable {
   readonly epoch: number;
   readonly state: GroupState;
   readonly service: GroupService;
+  readonly version: number = protocolVersions.max;
   replicated = true;
   /** False: nothing commits. */
   commits = true;

@@ -24,6 +24,7 @@ describe('settings', () => {
       memoryBytes: 256 * 1024 * 1024,
       diskFreeBytesMin: 50 * 1024 * 1024,
       lead: true,
+      protocol: 2,
       reReplicateAfterMs: 600_000,
       leaseMs: 2000,
       logLevel: 'info',

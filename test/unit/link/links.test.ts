@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Logger, silentLogger } from '../../../src/base/logger.js';
+import { protocolVersions } from '../../../src/base/versions.js';
 import { FrameError } from '../../../src/cluster/link/frame.js';
 import { FrameType } from '../../../src/cluster/link/frame-types.js';
 import { type TestNode, World } from './world.js';
@@ -40,6 +41,19 @@ test('frames reach the handler of their type, from the right peer', async () => 
   n1.links.get('n2')!.send(someType, 6, Buffer.from('c'));
   await world.run(20);
   assert.deepEqual(got, ['n1/5: ab', 'n1/6: c']);
+});
+
+test('frames of a newer version are skipped', async () => {
+  const world = new World();
+  const [n1, n2] = [world.node('n1'), world.node('n2')];
+  const got = inbox(n2);
+  world.introduce();
+  await world.run(20);
+  const link = n1.links.get('n2')!;
+  link.beginFrame(someType, 5, 1, protocolVersions.max + 1);
+  link.send(someType, 6, Buffer.from('known'));
+  await world.run(20);
+  assert.deepEqual(got, ['n1/6: known']);
 });
 
 test('a frame that is cut short ends the link, not the process', async () => {

@@ -3,9 +3,18 @@ import type { Clock, Timer } from '../../../src/base/clock.js';
 import { silentLogger } from '../../../src/base/logger.js';
 import type { Rules } from '../../../src/base/rules.js';
 import { Turn } from '../../../src/base/turn.js';
+import { protocolVersions } from '../../../src/base/versions.js';
 import { Chunk, type Chunks, chunkBytes } from '../../../src/log/chunk.js';
 import { epochStart, type Lsn } from '../../../src/log/lsn.js';
-import { type EnqueueView, encodeDrop, encodeOpen, MessageParts, setLsn } from '../../../src/log/record.js';
+import {
+  type EnqueueView,
+  encodeDrop,
+  encodeOpen,
+  isDequeue,
+  MessageParts,
+  RecordKind,
+  setLsn,
+} from '../../../src/log/record.js';
 import type {
   GroupAppender,
   GroupClientPort,
@@ -106,10 +115,11 @@ export class TestChunks implements Chunks {
 export class TestLog implements GroupAppender {
   chunk: Chunk;
   offset = 0;
+  version: number = protocolVersions.max;
   replicated = true;
   lease = true;
   lsn: Lsn;
-  /** Records appended since the beginning, of each kind. */
+  /** Records appended since the beginning, of each kind; dequeues of both kinds count as `dequeue`. */
   readonly appendedOfKind: number[] = [0, 0, 0, 0, 0];
   private readonly group: number;
   private readonly chunks: TestChunks;
@@ -133,7 +143,8 @@ export class TestLog implements GroupAppender {
     const { chunk, offset } = this;
     const lsn = ++this.lsn;
     setLsn(chunk.view!, offset, lsn);
-    this.appendedOfKind[chunk.bytes![offset + 4]!]!++;
+    const kind = chunk.bytes![offset + 4]!;
+    this.appendedOfKind[isDequeue(kind) ? RecordKind.dequeue : kind]!++;
     const last = this.fill[this.fill.length - 1];
     if (last?.chunk === chunk && last.to === offset) last.to = offset + length;
     else {

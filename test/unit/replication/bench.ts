@@ -1,6 +1,7 @@
 /** One replica of a group over a real store, without roles: batches are handed to it as a primary would send them. */
 import { silentLogger } from '../../../src/base/logger.js';
 import { allRules } from '../../../src/base/rules.js';
+import { protocolVersions } from '../../../src/base/versions.js';
 import { Turn } from '../../../src/base/turn.js';
 import { SoloLiveness } from '../../../src/cluster/liveness/solo.js';
 import { BackfillPace } from '../../../src/cluster/replication/backfill-pace.js';
@@ -93,6 +94,7 @@ export class TestReplica {
     const context = {
       self: { node: 'a', store: 'a', boot: 1 },
       rules: allRules,
+      versions: protocolVersions,
       logger: silentLogger,
       clock,
       turn,

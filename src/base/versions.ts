@@ -1,0 +1,56 @@
+/**
+ * Versions of the protocol: of what brokers say to each other, and write to their journals and to the cluster map.
+ *
+ *   1   the first
+ *   2   neighbours that leave a queue together are one short record (RecordKind.dequeueRange); groups that hold queues are given away
+ *       (rule 20: FrameType.handOver, FrameType.moved, GroupRecord.movedFrom)
+ *
+ * A version only adds: record kinds, frame types, fields at an end. What was there is never changed, and a number never used
+ * again for something else. A feature may be used when the cluster's version is the one named here (ClusterConfig.version).
+ */
+
+export interface VersionRange {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** What this program speaks. */
+export const protocolVersions: VersionRange = { min: 1, max: 2 };
+
+/** What somebody speaks who does not say: the first program did not. */
+export const firstVersions: VersionRange = { min: 1, max: 1 };
+
+/** The version with which a feature begins. */
+export const Feature = { dequeueRange: 2, handOver: 2 } as const;
+
+/** `2`, or `1 to 2`. */
+export function describeVersions({ min, max }: VersionRange): string {
+  return min === max ? String(max) : `${min} to ${max}`;
+}
+
+/** What a cluster speaks, as its map has it. */
+export interface SpokenVersions {
+  /** In use: what is written and sent. */
+  readonly version: number;
+  /** Who speaks less may not enter any more; the next version in use, or the present one. */
+  readonly versionFloor: number;
+}
+
+/**
+ * Why a node may not be in the cluster: a text that names both ranges, and what to do; '' if it may.
+ * @param who the node, as the text is to begin
+ */
+export function judgeVersions(who: string, range: VersionRange, { version, versionFloor }: SpokenVersions): string {
+  const speaks = `${who} speaks protocol version ${describeVersions(range)}`;
+  if (range.max < versionFloor)
+    return (
+      `${speaks}, the cluster ${versionFloor} and no older one any more: ` +
+      'start it with the program of the other nodes, or without the setting `protocol`'
+    );
+  if (range.min > version)
+    return (
+      `${speaks}, the cluster ${version}: ` +
+      `bring all nodes to a program that speaks ${version} and ${range.min} first, then to this one`
+    );
+  return '';
+}
