@@ -31,6 +31,8 @@ export class SetKeeper {
   private judgeFrom = 0;
   /** An operator takes us for gone: nothing goes out until the mark is off our record again. */
   private contested = false;
+  /** Since when we hear fewer of the set than we do not. */
+  private outnumberedSince = Number.POSITIVE_INFINITY;
 
   constructor(primary: Primary, record: Versioned<GroupRecord>) {
     this.primary = primary;
@@ -107,6 +109,7 @@ export class SetKeeper {
       return;
     }
     const lost = this.others().filter((member) => this.isLost(member));
+    if (this.leavesItToOthers(lost)) return;
     if (lost.length > 0) {
       this.propose(this.without(lost), `without ${lost.map((member) => member.node).join(', ')}`);
       return;
@@ -130,16 +133,34 @@ export class SetKeeper {
     this.tickedAt = now;
   }
 
+  /**
+   * Who hears fewer of the set than it does not hear, and knows none of those to be dead, is cut off itself, probably. The others, who
+   * may hear each other, and more clients, have a lease's time to take over before we go on without them.
+   */
+  private leavesItToOthers(lost: readonly Replica[]): boolean {
+    const { clock, limits } = this.context;
+    const now = clock.now();
+    const silent = lost.filter((member) => this.isSilent(member, now) && !this.context.isDead(member.boot)).length;
+    if (silent <= 1 + this.others().length - lost.length) this.outnumberedSince = Number.POSITIVE_INFINITY;
+    else if (this.outnumberedSince > now) this.outnumberedSince = now;
+    const forMs = now - this.outnumberedSince;
+    return forMs >= 0 && forMs < limits.leaseMs;
+  }
+
+  /** Its promise is about to end, or has ended. */
+  private isSilent(member: Replica, now: number): boolean {
+    const left = this.context.liveness.promisedUntil(member.node, member.boot) - now;
+    return (
+      now >= this.judgeFrom &&
+      left < this.context.limits.shrinkAtLeftMs &&
+      (left > Number.NEGATIVE_INFINITY || this.primary.age(now) > this.context.limits.leaseMs / 4)
+    );
+  }
+
   private isLost(member: Replica): boolean {
     const { liveness, clock, limits } = this.context;
     const now = clock.now();
-    const left = liveness.promisedUntil(member.node, member.boot) - now;
-    if (
-      now >= this.judgeFrom &&
-      left < limits.shrinkAtLeftMs &&
-      (left > Number.NEGATIVE_INFINITY || this.primary.age(now) > limits.leaseMs / 4)
-    )
-      return true;
+    if (this.isSilent(member, now)) return true;
     if (liveness.mayDepose(member.node, member.boot)) return true;
     const follower = this.primary.followers.get(member.node);
     if (follower !== undefined && sameReplica(follower.replica, member))
