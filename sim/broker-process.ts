@@ -28,6 +28,8 @@ export function createSimProcess(ports: SimPorts): SimProcess {
       groups: options.groups,
       replicas: options.replicas,
       minInSync: options.minInSync,
+      placement: options.placement,
+      limits: { timeShareMs: 700 },
       memoryBytes: options.memoryBytes,
       versions: ports.versions,
     },
@@ -52,6 +54,7 @@ export function createSimProcess(ports: SimPorts): SimProcess {
             throw error;
           }),
       transfer: (group, to) => node.operations.transfer(group, to),
+      transferReplica: (group, from, to) => node.operations.transferReplica(group, from, to),
       drain: (name) => node.operations.drain(name),
       revive: (name) => node.operations.revive(name),
     },

@@ -10,6 +10,7 @@ import type { Turn } from '../src/base/turn.js';
 import type { VersionRange } from '../src/base/versions.js';
 import type { Transport } from '../src/cluster/byte-stream.js';
 import type { ClusterPolicies } from '../src/cluster/wiring/cluster-policies.js';
+import type { Placement } from '../src/cluster/map.js';
 import type { Coordinator } from '../src/cluster/coordinator/coordinator.js';
 import type { Broker } from '../src/model/broker.js';
 import type { Disk } from '../src/store/disk.js';
@@ -37,6 +38,7 @@ export interface ClusterOptions {
   groups: number;
   replicas: number;
   minInSync: number;
+  placement: Placement;
   /** Bodies beyond this live on disk only. */
   memoryBytes: number;
 }
@@ -57,6 +59,7 @@ export interface SimOperator {
   override(group: number): Promise<string>;
   /** Wishes; `undefined` takes one back. Each rejects if it cannot be fulfilled. */
   transfer(group: number, to: string | undefined): Promise<void>;
+  transferReplica(group: number, from: string, to: string): Promise<void>;
   drain(node: string): Promise<void>;
   revive(node: string): Promise<void>;
 }

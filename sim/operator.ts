@@ -21,6 +21,12 @@ export class Operator {
     return this.ask((operator) => operator.transfer(group, to.name));
   }
 
+  /** The group's replica on one node is to be on another. */
+  transferReplica(group: number, from: SimNode, to: SimNode): Promise<boolean> {
+    this.world.trace.add('operator', `replica of group ${group} from ${from.name} to ${to.name}`);
+    return this.ask((operator) => operator.transferReplica(group, from.name, to.name));
+  }
+
   drain(node: SimNode): Promise<boolean> {
     this.world.trace.add('operator', `drain ${node.name}`);
     this.drained.add(node);
@@ -41,7 +47,10 @@ export class Operator {
       await world.loop.sleep(random.between(20, 1500));
       if (!this.isBusy) return;
       const node = random.pick(world.nodes);
-      if (random.chance(0.7)) await this.transfer(random.int(1 + world.options.groups), node);
+      const group = random.int(1 + world.options.groups);
+      const dice = random.float();
+      if (dice < 0.6) await this.transfer(group, node);
+      else if (dice < 0.75) await this.transferReplica(group, random.pick(world.nodes), node);
       else if (this.drained.has(node)) await this.revive(node);
       else await this.drain(node);
     }

@@ -6,6 +6,7 @@
  */
 import { allRules, rulesWithout, type RuleName, type Rules } from '../src/base/rules.js';
 import { chunkBytes } from '../src/log/chunk.js';
+import { Placement } from '../src/cluster/map.js';
 import type { Checker } from './checkers/checker.js';
 import { allCheckers } from './checkers/index.js';
 import { FaultDirector } from './faults.js';
@@ -54,6 +55,12 @@ const drainMsMax = 60_000;
 /** Far above what a run needs: more is a storm, of messages, retries or timers. */
 const eventsMax = 400_000;
 
+/** Mostly the usual one: others make groups move all the time. */
+function placementOf({ scenario }: RunOptions, random: SimRandom): Placement {
+  if (scenario !== undefined || random.chance(0.7)) return Placement.spread;
+  return random.pick([Placement.ring, Placement.followConsumers, Placement.timeShared]);
+}
+
 /** The simulation is over: a bound was passed. */
 class Overdue extends Error {}
 
@@ -82,6 +89,7 @@ export class Simulation {
       cluster: {
         groups,
         replicas: 3,
+        placement: placementOf(options, this.shape.fork('placement')),
         minInSync: scenario?.minInSync ?? this.shape.pick([1, 1, 2]),
         // Every group's open chunk stays in memory; little more is needed.
         memoryBytes: this.shape.pick([groups + 6, 256]) * chunkBytes,

@@ -10,9 +10,16 @@ const shared: readonly [flags: string, description: string][] = [
     '--clients <who>',
     'any: every node serves clients; primary: one node, with hot standbys; when founded (default any)',
   ],
-  ['--placement <where>', 'spread: groups are led on all nodes; single: on one; when founded (default spread)'],
+  [
+    '--placement <where>',
+    'who leads: spread, single, ring, follow-consumers or time-shared; when founded (default spread)',
+  ],
   ['--memory <bytes>', 'memory for messages; beyond it they live on disk only (default 256MiB)'],
   ['--disk-free-min <bytes>', 'publishers wait below this much free disk space (default 50MiB)'],
+  [
+    '--time-share <time>',
+    'how long a node leads a group that others have consumers of, with time-shared (default 10s)',
+  ],
   ['--re-replicate-after <time>', "another node takes a lost replica's place after this (default 10m)"],
   ['--protocol <version>', 'newest protocol version that the node speaks (default: all that it knows)'],
   ['--lease <time>', 'how long a silent primary keeps its place (default 2s)'],

@@ -34,7 +34,7 @@ export async function nodeOptions(settings: NodeSettings, logger: Logger): Promi
       memoryBytes: settings.memoryBytes,
       diskFreeBytesMin: settings.diskFreeBytesMin,
       times: heartbeatTimesFor(settings.leaseMs),
-      limits: { reReplicateAfterMs: settings.reReplicateAfterMs },
+      limits: { reReplicateAfterMs: settings.reReplicateAfterMs, timeShareMs: settings.timeShareMs },
     },
   };
 }

@@ -1,50 +1,65 @@
 import { Command } from 'commander';
-import { callApi, fetchCluster } from './api-client.js';
+import { callApi, type ClusterView, fetchCluster } from './api-client.js';
 import { CommandError, ExitCode } from './fail.js';
 import { addUrlOption, askAny, parseUrls } from './node-urls.js';
 import { addWaitOptions, untilTrue, type WaitOptions } from './wait.js';
 
 interface TransferOptions extends WaitOptions {
   url: string;
+  backup?: string;
 }
 
 /** Instead of a node's name: the placement decides. */
 const anywhere = 'any';
+/** Until a wish is written down. */
+const timeoutMs = 10_000;
 
-/** `understudy transfer`: another node leads a group. Its clients notice a pause of milliseconds. */
+/** `understudy transfer`: another node leads a group, or holds a replica of it. Its clients notice a pause of milliseconds, or nothing. */
 export function transferCommand(): Command {
   return addWaitOptions(
     addUrlOption(
       new Command('transfer')
-        .description('have a node lead a group, whenever it may and is in sync')
+        .description('have a node lead a group, whenever it may and is in sync; or hold a replica instead of another')
         .argument('<group>', 'its number, or "system"')
         .argument('<node>', `its name; "${anywhere}" takes back what was asked before: the placement decides`),
     ),
-  ).action((group: string, node: string, options: TransferOptions) => transfer(group, node, options));
+  )
+    .option('--backup <from>', 'move the replica that is there to the node, instead of the primary')
+    .action((group: string, node: string, options: TransferOptions) => transfer(group, node, options));
 }
 
 async function transfer(which: string, node: string, options: TransferOptions): Promise<void> {
   const urls = parseUrls(options.url);
-  const group = which === 'system' ? 0 : Number(which);
   if (which !== 'system' && !/^\d+$/.test(which))
     throw new CommandError(`"${which}" is no group: a number, or "system"`, ExitCode.usage);
-  const path = `/api/cluster/groups/${group}/primary`;
+  const id = which === 'system' ? 0 : Number(which);
+  const path = `/api/cluster/groups/${id}`;
+  const ask = (method: 'PUT' | 'POST' | 'DELETE', part: string, body?: object): Promise<unknown> =>
+    askAny(urls, (url) => callApi(url, method, `${path}/${part}`, { timeoutMs, ...(body && { body }) }));
+  const groupIn = (view: ClusterView): ClusterView['groups'][number] => view.groups.find((group) => group.id === id)!;
+  const asked = async (): Promise<ClusterView['groups'][number]> => groupIn(await askAny(urls, fetchCluster));
   if (node === anywhere) {
-    await askAny(urls, (url) => callApi(url, 'DELETE', path, { timeoutMs: 10_000 }));
-    return void process.stdout.write(`group ${which} is led by whoever the placement says\n`);
+    await ask('DELETE', 'primary');
+    return say(`group ${which} is led by whoever the placement says`);
   }
-  await askAny(urls, (url) => callApi(url, 'PUT', path, { body: { node }, timeoutMs: 10_000 }));
-  if (!options.wait) return void process.stdout.write(`group ${which} is to be led by ${node}\n`);
-  let primary = '';
+  const { backup } = options;
+  if (backup === undefined) await ask('PUT', 'primary', { node });
+  else await ask('POST', 'replicas', { from: backup, to: node });
+  if (!options.wait) return say(`group ${which} goes to ${node}`);
   const done = await untilTrue(options, async () => {
-    const { groups } = await askAny(urls, fetchCluster);
-    primary = groups.find(({ id }) => id === group)?.primary ?? '';
-    return primary === node;
+    const { primary, inSync } = await asked();
+    return backup === undefined ? primary === node : inSync.includes(node) && !inSync.includes(backup);
   });
-  if (!done)
-    throw new CommandError(
-      `group ${which} is led by ${primary} after ${options.timeout} s, and goes to ${node} when that may lead and is in sync: see ` +
-        `'understudy status'; 'understudy transfer ${which} ${anywhere}' takes the wish back`,
-    );
-  process.stdout.write(`group ${which} is led by ${node}\n`);
+  if (done)
+    return say(backup === undefined ? `group ${which} is led by ${node}` : `group ${which} has its replica on ${node}`);
+  const { primary, inSync } = await asked();
+  throw new CommandError(
+    `group ${which} is led by ${primary}, with ${inSync.join(', ')} in sync, after ${options.timeout} s; the wish stands: see ` +
+      `'understudy status'` +
+      (backup === undefined ? `; 'understudy transfer ${which} ${anywhere}' takes it back` : ''),
+  );
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
 }

@@ -119,10 +119,14 @@ export class ClusterMap implements Flushable {
     return this.swap({ key: MapKey.member(value.node), expect: version, value: JSON.stringify(value) });
   }
 
-  /** Asks for a transfer, or, with `to` undefined, takes that back. `version` of what stands there; 0: nothing. */
-  swapTransfer(group: number, to: string | undefined, version: number): Promise<SwapOutcome<Transfer>> {
-    const value = to === undefined ? null : JSON.stringify({ group, to } satisfies Transfer);
-    return this.swap({ key: MapKey.transfer(group), expect: version, value });
+  /** Writes down what an operator wants for a group; if that is nothing, takes it out. `version` of what stands there; 0: nothing. */
+  swapTransfer(value: Transfer, version: number): Promise<SwapOutcome<Transfer>> {
+    const isEmpty = value.to === undefined && value.replicas === undefined;
+    return this.swap({
+      key: MapKey.transfer(value.group),
+      expect: version,
+      value: isEmpty ? null : JSON.stringify(value),
+    });
   }
 
   close(): void {

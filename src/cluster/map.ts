@@ -56,18 +56,32 @@ export interface GroupRecord {
   movedFrom?: { node: string; boot: number } | undefined;
 }
 
-/** An operator wants the group to be led by that node, whenever that may lead and is in sync. */
+/** What an operator wants for a group. */
 export interface Transfer {
   group: number;
-  to: string;
+  /** To be led by that node, whenever that may lead and is in sync. */
+  to?: string | undefined;
+  /** To have its replicas on these nodes. */
+  replicas?: string[] | undefined;
 }
 
 /** Which nodes serve ordinary clients: all, or the system group's primary alone (hot standby). */
 export const ClientPolicy = { any: 'any', primary: 'primary' } as const;
 export type ClientPolicy = (typeof ClientPolicy)[keyof typeof ClientPolicy];
 
-/** Where groups are led: spread over the nodes, or all by the system group's primary. */
-export const Placement = { spread: 'spread', single: 'single' } as const;
+/** Where groups are led. */
+export const Placement = {
+  /** By all nodes alike. */
+  spread: 'spread',
+  /** By the system group's primary. */
+  single: 'single',
+  /** Each by a node in the order of their names, with the next ones as its backups. */
+  ring: 'ring',
+  /** By the node whose clients take most from it. */
+  followConsumers: 'follow-consumers',
+  /** By all nodes whose clients take from it, in turn. */
+  timeShared: 'time-shared',
+} as const;
 export type Placement = (typeof Placement)[keyof typeof Placement];
 
 export interface ClusterConfig extends SpokenVersions {

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.js';
 import { Refusal, RefusedError } from '../base/errors.js';
 import { Feature } from '../base/versions.js';
 import type { ClusterMap, SwapOutcome } from './cluster-map.js';
-import { isLocalGroup, MemberState } from './map.js';
+import { type GroupRecord, isLocalGroup, MemberState, systemGroup, type Transfer } from './map.js';
 
 /** A wish is written again if somebody else changed the same place, or the coordinator did not say whether it was. */
 const attemptsMax = 10;
@@ -24,9 +24,7 @@ export class Operations {
    */
   async transfer(group: number, to: string | undefined): Promise<void> {
     this.refuseTooEarly(`group ${group} cannot be moved`);
-    const record = this.map.groups.get(group)?.value;
-    if (record === undefined || isLocalGroup(group))
-      throw new RefusedError(Refusal.notFound, `there is no group ${group}: see 'understudy status'`);
+    const record = this.known(group);
     if (to !== undefined) {
       this.refuseUnknown(to);
       if (!record.inSync.some((member) => member.node === to))
@@ -42,9 +40,39 @@ export class Operations {
           `group ${group} cannot move to ${to}, which is being drained: 'understudy revive ${to}' first`,
         );
     }
-    await this.insist(`the transfer of group ${group}`, () =>
-      this.map.swapTransfer(group, to, this.map.transfers.get(group)?.version ?? 0),
-    );
+    await this.change(group, { to });
+  }
+
+  /**
+   * The group's replica on `from` is to be on `to` instead. Resolves when that is written down; the new one joins, then the old
+   * one goes. Rejects with a RefusedError.
+   */
+  async transferReplica(group: number, from: string, to: string): Promise<void> {
+    this.refuseTooEarly(`a replica of group ${group} cannot be moved`);
+    const record = this.known(group);
+    this.refuseUnknown(to);
+    const refuse = (text: string): never => {
+      const { replicas } = record;
+      throw new RefusedError(Refusal.notAllowed, `${text}: group ${group} has replicas on ${replicas.join(', ')}`);
+    };
+    if (group === systemGroup) refuse('the system group has a replica on every node, and none of them can be moved');
+    if (!record.replicas.includes(from)) refuse(`there is no replica on ${from}`);
+    if (record.replicas.includes(to)) refuse(`there is a replica on ${to} already`);
+    await this.change(group, { replicas: record.replicas.map((node) => (node === from ? to : node)) });
+  }
+
+  private change(group: number, wish: Partial<Transfer>): Promise<void> {
+    return this.insist(`the transfer of group ${group}`, () => {
+      const known = this.map.transfers.get(group);
+      return this.map.swapTransfer({ ...known?.value, group, ...wish }, known?.version ?? 0);
+    });
+  }
+
+  /** The record of a group that can be moved. */
+  private known(group: number): GroupRecord {
+    const record = this.map.groups.get(group)?.value;
+    if (record !== undefined && !isLocalGroup(group)) return record;
+    throw new RefusedError(Refusal.notFound, `there is no group ${group}: see 'understudy status'`);
   }
 
   /** The node is to lead nothing, until it is revived or started again. Resolves when that is written down. Rejects with a RefusedError. */

@@ -106,8 +106,8 @@ export class ClusterReport implements GroupMembers {
   }
 
   private wanted(group: number): { wanted?: string } {
-    const transfer = this.sources.map.transfers.get(group);
-    return transfer === undefined ? {} : { wanted: transfer.value.to };
+    const to = this.sources.map.transfers.get(group)?.value.to;
+    return to === undefined ? {} : { wanted: to };
   }
 
   private waiting(group: number): { waiting?: WaitingReport } {

@@ -43,12 +43,13 @@ export interface NodeSettings {
   /** The newest protocol version that the node speaks. */
   protocol: number;
   reReplicateAfterMs: number;
+  timeShareMs: number;
   leaseMs: number;
   logLevel: LogLevel;
 }
 
 const clientPolicies = ['any', 'primary'] as const;
-const placements = ['spread', 'single'] as const;
+const placements = ['spread', 'single', 'ring', 'follow-consumers', 'time-shared'] as const;
 
 const text = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String));
 
@@ -152,6 +153,7 @@ const schema = v.strictObject({
   lead: v.optional(oneOf(['true', 'false']), 'true'),
   protocol: v.optional(whole(protocolVersions.min, protocolVersions.max), String(protocolVersions.max)),
   're-replicate-after': v.optional(read(parseDuration), '10m'),
+  'time-share': v.optional(read(parseDuration), '10s'),
   lease: v.optional(read(atLeast(parseDuration, 600, '600ms')), '2s'),
   'log-level': v.optional(oneOf(logLevels), 'info'),
 });
@@ -182,7 +184,8 @@ function coordinatorOf(output: Output): CoordinatorSettings | null {
 /** In hot standby one node leads all: it could not serve alone otherwise. */
 function placementOf({ clients, placement }: Output): NodeSettings['placement'] {
   if (clients === 'any') return placement ?? 'spread';
-  if (placement === 'spread') throw new ConfigError('placement: with "clients: primary" it can be single only');
+  if (placement !== undefined && placement !== 'single')
+    throw new ConfigError('placement: with "clients: primary" it can be single only');
   return 'single';
 }
 
@@ -234,6 +237,7 @@ export function readSettings(...layers: readonly RawSettings[]): NodeSettings {
     lead: output.lead === 'true',
     protocol: output.protocol,
     reReplicateAfterMs: output['re-replicate-after'],
+    timeShareMs: output['time-share'],
     leaseMs: output.lease,
     logLevel: output['log-level'],
   };

@@ -39,6 +39,8 @@ export interface ReplicationLimits {
   reReplicateAfterMs: number;
   /** A primary that leads more groups than others keeps each for so long at least. */
   balanceAfterMs: number;
+  /** With placement time-shared: how long a node leads a group whose queues have consumers on others, too. */
+  timeShareMs: number;
   /** Bytes of one backfill frame, and positions of one slice. */
   backfillBytes: number;
   backfillPositions: number;
@@ -61,6 +63,7 @@ export function replicationLimits(leaseMs: number): ReplicationLimits {
     epochNumbersMin: 2 ** 28,
     reReplicateAfterMs: 600_000,
     balanceAfterMs: 2000,
+    timeShareMs: 10_000,
     backfillBytes: 256 * 1024,
     backfillPositions: 2048,
     joinBytesPerSecond: 32 * 1024 * 1024,

@@ -3,10 +3,11 @@
  * elsewhere, all when this node is drained or not to lead, and so many that the nodes lead alike.
  */
 import { Feature } from '../../base/versions.js';
-import { isLocalGroup, type Replica, systemGroup } from '../map.js';
+import { type GroupRecord, isLocalGroup, Placement, type Replica, systemGroup } from '../map.js';
 import { type ReplicationContext, versionInUse } from './context.js';
 import type { GroupReplica } from './group-replica.js';
 import { betterPrimary, mayLead } from './placement.js';
+import type { Primary } from './primary.js';
 
 /** An empty group is given away when it was led for so long. */
 const emptyAfterMs = 100;
@@ -72,8 +73,35 @@ export class Mover {
     const { map, self, clock, limits } = this.context;
     const record = replica.record!.value;
     if (!mayLead(map, self.node) || replica.group === systemGroup) return betterPrimary(record, map, self.node);
-    const age = replica.primary!.age(clock.now());
-    if (age < (replica.state.queueCount === 0 ? emptyAfterMs : limits.balanceAfterMs)) return undefined;
+    const primary = replica.primary!;
+    const age = primary.age(clock.now());
+    const isEmpty = replica.state.queueCount === 0;
+    if (age < (isEmpty ? emptyAfterMs : limits.balanceAfterMs)) return undefined;
+    if (!isEmpty && this.goesByConsumers(primary)) return this.byConsumers(primary, record, age);
     return betterPrimary(record, map, self.node);
+  }
+
+  /** The group's place is where its consumers are; without any it is balanced like others. */
+  private goesByConsumers(primary: Primary): boolean {
+    const { clock, map } = this.context;
+    const { placement } = map.config;
+    if (placement !== Placement.followConsumers && placement !== Placement.timeShared) return false;
+    primary.demand.sample(clock.now(), () => primary.service?.usesByNode() ?? []);
+    return primary.demand.interested.length > 0;
+  }
+
+  /**
+   * Where most is taken; or, in turn, all nodes that have consumers: the next one in the circle of names when this one has none, or
+   * has had its time.
+   */
+  private byConsumers({ demand }: Primary, { inSync }: GroupRecord, age: number): string | undefined {
+    const { map, self, limits } = this.context;
+    const isAble = (node: string): boolean => mayLead(map, node) && inSync.some((member) => member.node === node);
+    if (map.config.placement === Placement.followConsumers) {
+      const heaviest = demand.heaviest(self.node);
+      return heaviest !== undefined && isAble(heaviest) ? heaviest : undefined;
+    }
+    if (demand.interested.includes(self.node) && age < limits.timeShareMs) return undefined;
+    return demand.nextAfter(self.node, isAble);
   }
 }

@@ -1,65 +1,11 @@
-/** Where groups' replicas and primaries are to be. Pure functions over the cluster map. */
+/** Where groups are to be led, and which group is whose. Pure functions over the cluster map. */
 import type { ClusterMap } from '../cluster-map.js';
-import { type GroupRecord, localGroup, type Member, MemberState, Placement, systemGroup } from '../map.js';
-
-function available(map: ClusterMap): Member[] {
-  return [...map.members.values()].map((member) => member.value).filter((member) => member.state !== MemberState.left);
-}
+import { type GroupRecord, localGroup, MemberState, Placement, systemGroup } from '../map.js';
 
 /** Where all groups are to be led, if placement is single: by the system group's primary. */
 function home(map: ClusterMap): string | undefined {
   if (map.config.placement !== Placement.single) return undefined;
   return map.groups.get(systemGroup)?.value.primary.node;
-}
-
-/** The one order of all nodes, if placement is single: in which they joined the system group. */
-function rankOf(map: ClusterMap): (node: string) => number {
-  const order = map.groups.get(systemGroup)?.value.replicas ?? [];
-  return (node) => (order.includes(node) ? order.indexOf(node) : order.length);
-}
-
-/** How many replicas each node has been given, system group left out. */
-function load(map: ClusterMap): Map<string, number> {
-  const count = new Map<string, number>();
-  for (const { value } of map.groups.values())
-    if (value.group !== systemGroup) for (const node of value.replicas) count.set(node, (count.get(node) ?? 0) + 1);
-  return count;
-}
-
-/**
- * The nodes that should hold a replica of the group, or undefined if that is so already. The system group is on every node.
- * Others have `config.replicas`; nodes in `lost` give their place to the node with the fewest replicas, if there is one to take it.
- */
-export function wantedReplicas(
-  record: GroupRecord,
-  map: ClusterMap,
-  lost: ReadonlySet<string>,
-  self: string,
-): string[] | undefined {
-  const members = available(map);
-  const names = members.map((member) => member.node);
-  if (record.group === systemGroup) {
-    const missing = names.filter((node) => !record.replicas.includes(node)).sort();
-    return missing.length === 0 ? undefined : [...record.replicas, ...missing];
-  }
-  // In the one order, all groups have the same replicas: whoever takes over from their primary has all of them.
-  const count = load(map);
-  const weight = map.config.placement === Placement.single ? rankOf(map) : (node: string) => count.get(node) ?? 0;
-  const spare = names
-    .filter((node) => !record.replicas.includes(node) && !lost.has(node))
-    .sort((a, b) => weight(a) - weight(b) || (a < b ? -1 : 1));
-  const wanted = [...record.replicas];
-  let changed = false;
-  while (wanted.length < map.config.replicas && spare.length > 0) {
-    wanted.push(spare.shift()!);
-    changed = true;
-  }
-  for (let i = 0; i < wanted.length && spare.length > 0; i++) {
-    if (!lost.has(wanted[i]!) || wanted[i] === self) continue;
-    wanted[i] = spare.shift()!;
-    changed = true;
-  }
-  return changed ? wanted : undefined;
 }
 
 /** False for a node that is to be primary of nothing, if it can be avoided: it says so, or it is being drained. */
@@ -70,7 +16,7 @@ export function mayLead(map: ClusterMap, node: string): boolean {
 
 /**
  * Who should have this group instead of `self`: the in-sync member that leads the fewest groups, when it leads at least two
- * fewer than we do, or when we are not to lead at all. With a single placement: who leads the system group, which itself goes, from
+ * fewer than we do, or when we are not to lead at all. In a ring the first of its replicas; with a single placement: who leads the system group, which itself goes, from
  * a node that is not to lead, to the next in order. Undefined: nobody.
  */
 export function betterPrimary(record: GroupRecord, map: ClusterMap, self: string): string | undefined {
@@ -78,6 +24,14 @@ export function betterPrimary(record: GroupRecord, map: ClusterMap, self: string
   if (record.group === systemGroup) {
     if (mayLead(map, self)) return undefined;
     return succession(record, map, self).find((node) => isIn(node) && mayLead(map, node));
+  }
+  if (!record.replicas.includes(self)) {
+    const wanted = record.replicas.find((node) => isIn(node) && mayLead(map, node));
+    if (wanted !== undefined) return wanted;
+  }
+  if (map.config.placement === Placement.ring) {
+    const first = record.replicas.find((node) => isIn(node) && mayLead(map, node));
+    return first === self ? undefined : first;
   }
   const single = home(map);
   if (single !== undefined) return single !== self && isIn(single) ? single : undefined;

@@ -20,6 +20,7 @@ import { FrameType } from '../link/frame-types.js';
 import { type GroupRecord, isLocalGroup, type Replica, sameReplica, systemGroup, type Versioned } from '../map.js';
 import { BackfillSender } from './backfill.js';
 import { DeliveryGate } from './delivery-gate.js';
+import { Demand } from './demand.js';
 import { Follower } from './follower.js';
 import {
   AckFlag,
@@ -46,6 +47,7 @@ export class Primary implements GroupAppender, Flushable {
   readonly set: InSyncSet;
   readonly followers: Map<string, Follower> = new Map();
   readonly gate: DeliveryGate;
+  readonly demand: Demand = new Demand();
   /** The log's end when this epoch began (rule 5). */
   readonly takeoverEnd: Lsn;
   /** Defined while the primary gives its group away. */

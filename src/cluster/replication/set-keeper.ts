@@ -15,7 +15,7 @@ import {
   type Versioned,
 } from '../map.js';
 import type { Follower } from './follower.js';
-import { wantedReplicas } from './placement.js';
+import { surplus, wantedReplicas } from './replica-places.js';
 import type { Primary } from './primary.js';
 
 export class SetKeeper {
@@ -184,6 +184,8 @@ export class SetKeeper {
     const { clock, limits } = this.context;
     for (const follower of this.primary.followers.values()) {
       if (!follower.matched || this.primary.set.includes(follower.replica)) continue;
+      // Its place is another's by now, and it will hear so.
+      if (!this.record.value.replicas.includes(follower.replica.node)) continue;
       // Who would be taken out again at once is not taken in, and wiring does not wait for it.
       if (this.isLost(follower.replica)) {
         follower.routesFrom = undefined;
@@ -292,7 +294,12 @@ export class SetKeeper {
     const lost = new Set<string>();
     for (const [node, since] of this.lostSince) if (now - since >= limits.reReplicateAfterMs) lost.add(node);
     const wanted = wantedReplicas(this.record.value, map, lost, this.self.node);
-    if (wanted === undefined) return;
+    if (wanted === undefined) {
+      const left = surplus(this.record.value, map, this.self.node);
+      if (left.length > 0)
+        this.propose(this.without(left), `without ${left.map(({ node }) => node).join(', ')}: not wanted`);
+      return;
+    }
     this.primary.replica.logger.info('replicas placed', { replicas: wanted });
     void this.swap({ ...this.record.value, replicas: wanted });
   }

@@ -8,6 +8,8 @@ import { HttpError, type Resource, type ResourceRequest, requireStarted } from '
  * `PUT /api/cluster/groups/GROUP/primary`, `{"node": NAME}`: that node leads the group, whenever it may and is in sync. DELETE takes
  * the wish back: the placement decides.
  *
+ * `POST /api/cluster/groups/GROUP/replicas`, `{"from": NAME, "to": NAME}`: the group's replica on one node is to be on another.
+ *
  * `PUT /api/cluster/nodes/NODE/drain`: the node gives away all that it leads, and leads nothing until DELETE, or its next start.
  */
 export const leadingRoutes: readonly Resource[] = [
@@ -24,6 +26,17 @@ export const leadingRoutes: readonly Resource[] = [
     delete(request) {
       return carryOut(request, `transfer of group ${request.parameters['group']} taken back`, (operations) =>
         operations.transfer(groupOf(request.parameters), undefined),
+      );
+    },
+  },
+  {
+    path: '/api/cluster/groups/:group/replicas',
+    post(request) {
+      const { from, to } = request.body;
+      if (typeof from !== 'string' || typeof to !== 'string')
+        throw new HttpError(400, 'bad_request', '"from" and "to" are missing: whose replica goes to whom');
+      return carryOut(request, `replica of group ${request.parameters['group']} from ${from} to ${to}`, (operations) =>
+        operations.transferReplica(groupOf(request.parameters), from, to),
       );
     },
   },

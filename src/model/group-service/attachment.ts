@@ -45,6 +45,8 @@ export class Attachment implements GroupServicePort {
   private isNaming = true;
   private isCatchingUp = false;
   private readonly early = new Ring<() => void>();
+  /** Messages handed to its clients. */
+  delivered = 0;
   /** Sequence of the last publish that is in the log or was before. */
   appended: number;
   private readonly service: GroupService;

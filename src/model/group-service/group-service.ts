@@ -36,6 +36,14 @@ import { QueueUses } from './queue-uses.js';
 import { ServedQueue } from './served-queue.js';
 import { appendDequeues } from './settlement-batch.js';
 
+/** What a node's clients take from the group. */
+export interface NodeUse {
+  readonly node: string;
+  /** Messages handed to them since it attached. */
+  readonly delivered: number;
+  readonly consumers: number;
+}
+
 export interface GroupServiceOptions {
   /** The group's state, with everything applied that the log had at the takeover. */
   state: GroupState;
@@ -377,6 +385,11 @@ export class GroupService implements Flushable {
     const queue = new ServedQueue(this, state);
     this.queues.add(queue);
     return queue;
+  }
+
+  *usesByNode(): Generator<NodeUse> {
+    for (const { node, delivered, consumers, state } of this.attachments.values())
+      if (state === AttachmentState.attached) yield { node, delivered, consumers: consumers.size };
   }
 
   servedQueues(): Iterable<ServedQueue> {

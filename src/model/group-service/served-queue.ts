@@ -282,6 +282,7 @@ export class ServedQueue implements QueueWatcher {
   /** The message is the client's now: held by it or, without acknowledgement, as good as dequeued. */
   private hand(entry: Entry, position: Lsn, noAck: boolean, attachment: Attachment): void {
     if (position > this.handedUpTo) this.handedUpTo = position;
+    attachment.delivered++;
     if (noAck) {
       const durable = entry.durable;
       this.state.index.settle(entry);

@@ -10,7 +10,8 @@ import {
   type Replica,
   systemGroup,
 } from '../../../src/cluster/map.js';
-import { betterPrimary, chooseGroup, succession, wantedReplicas } from '../../../src/cluster/replication/placement.js';
+import { betterPrimary, chooseGroup, succession } from '../../../src/cluster/replication/placement.js';
+import { wantedReplicas } from '../../../src/cluster/replication/replica-places.js';
 
 const nodes = ['n3', 'n1', 'n2', 'n4'];
 const replica = (node: string): Replica => ({ node, store: node, boot: 1 });
@@ -35,6 +36,7 @@ function mapOf(...records: GroupRecord[]): ClusterMap {
     config: { ...noConfig, replicas: 3, placement: Placement.single },
     members: new Map(nodes.map((node, i) => [node, { value: member(node, i), version: 1 }])),
     groups: new Map(records.map((value) => [value.group, { value, version: 1 }])),
+    transfers: new Map(),
   } as unknown as ClusterMap;
 }
 

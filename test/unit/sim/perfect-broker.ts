@@ -392,6 +392,7 @@ export function perfectBrokers(defects: Partial<Defects> = {}): ProcessFactory {
       operator: {
         override: () => Promise.resolve('nobody waits'),
         transfer: () => Promise.resolve(),
+        transferReplica: () => Promise.resolve(),
         drain: () => Promise.resolve(),
         revive: () => Promise.resolve(),
       },

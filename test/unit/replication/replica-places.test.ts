@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ClusterMap } from '../../../src/cluster/cluster-map.js';
+import { type GroupRecord, Placement, type Transfer } from '../../../src/cluster/map.js';
+import { Demand } from '../../../src/cluster/replication/demand.js';
+import { betterPrimary } from '../../../src/cluster/replication/placement.js';
+import { surplus, wantedReplicas } from '../../../src/cluster/replication/replica-places.js';
+
+const nobody: ReadonlySet<string> = new Set();
+const replica = (node: string) => ({ node, store: node, boot: 1 });
+
+function mapOf(names: readonly string[], placement: Placement, wishes: readonly Transfer[] = []): ClusterMap {
+  const member = (node: string) => ({ value: { ...replica(node), state: 'ready', lead: true }, version: 1 });
+  return {
+    config: { replicas: 3, placement },
+    members: new Map(names.map((node) => [node, member(node)])),
+    groups: new Map(),
+    transfers: new Map(wishes.map((value) => [value.group, { value, version: 1 }])),
+  } as unknown as ClusterMap;
+}
+
+function recordOf(group: number, replicas: string[], inSync = replicas): GroupRecord {
+  return { group, epoch: 1, primary: replica(inSync[0]!), inSync: inSync.map(replica), replicas };
+}
+
+describe('a ring', () => {
+  it('has each group on neighbours, led by the first, and adjusts when a node comes between them', () => {
+    const before = mapOf(['a', 'b', 'd', 'e'], Placement.ring);
+    assert.deepEqual(wantedReplicas(recordOf(1, ['a']), before, nobody, 'a'), ['a', 'b', 'd']);
+    assert.deepEqual(wantedReplicas(recordOf(3, ['a']), before, nobody, 'a'), ['d', 'e', 'a']);
+    assert.equal(wantedReplicas(recordOf(2, ['b', 'd', 'e']), before, nobody, 'b'), undefined);
+    const after = mapOf(['a', 'b', 'c', 'd', 'e'], Placement.ring);
+    assert.deepEqual(wantedReplicas(recordOf(2, ['b', 'd', 'e']), after, nobody, 'b'), ['b', 'c', 'd']);
+    assert.equal(betterPrimary(recordOf(2, ['b', 'c', 'd'], ['d', 'b']), after, 'd'), 'b');
+    assert.equal(betterPrimary(recordOf(2, ['b', 'c', 'd'], ['c', 'd']), after, 'c'), undefined);
+  });
+
+  it('closes when a node is lost', () => {
+    const map = mapOf(['a', 'b', 'c', 'd'], Placement.ring);
+    assert.deepEqual(wantedReplicas(recordOf(1, ['a', 'b', 'c']), map, new Set(['b']), 'a'), ['a', 'c', 'd']);
+  });
+});
+
+describe('a replica that an operator moves', () => {
+  const wish = { group: 1, replicas: ['a', 'd', 'c'] };
+
+  it('is placed as wanted, as long as that node is there', () => {
+    const record = recordOf(1, ['a', 'b', 'c']);
+    const map = mapOf(['a', 'b', 'c', 'd', 'e'], Placement.spread, [wish]);
+    assert.deepEqual(wantedReplicas(record, map, nobody, 'a'), ['a', 'd', 'c']);
+    assert.equal(wantedReplicas(record, map, new Set(['d']), 'a'), undefined);
+    assert.deepEqual(wantedReplicas(recordOf(1, ['a', 'd', 'c']), map, new Set(['d']), 'a'), ['a', 'b', 'c']);
+  });
+
+  it('stays where it was until the new one is in sync, and goes then', () => {
+    const map = mapOf(['a', 'b', 'c', 'd'], Placement.spread, [wish]);
+    assert.deepEqual(surplus(recordOf(1, wish.replicas, ['a', 'b', 'c']), map, 'a'), []);
+    assert.deepEqual(surplus(recordOf(1, wish.replicas, ['a', 'b', 'c', 'd']), map, 'a'), [replica('b')]);
+  });
+
+  it('takes the primary with it', () => {
+    const map = mapOf(['a', 'b', 'c', 'd'], Placement.spread);
+    assert.equal(betterPrimary(recordOf(1, ['d', 'b', 'c'], ['a', 'b', 'c', 'd']), map, 'a'), 'd');
+  });
+});
+
+describe('the demand for a group', () => {
+  it('is where most is taken, and turns with it', () => {
+    const demand = new Demand();
+    const counts = new Map([
+      ['a', 0],
+      ['b', 0],
+    ]);
+    const pass = (from: number, seconds: number, rates: Record<string, number>): number => {
+      for (let now = from; now <= from + seconds * 1000; now += 500) {
+        for (const [node, rate] of Object.entries(rates)) counts.set(node, counts.get(node)! + rate / 2);
+        demand.sample(now, () => [...counts].map(([node, delivered]) => ({ node, delivered, consumers: 1 })));
+      }
+      return from + seconds * 1000 + 500;
+    };
+    const now = pass(0, 5, { a: 100, b: 40 });
+    assert.equal(demand.heaviest('b'), 'a');
+    assert.equal(demand.heaviest('a'), undefined);
+    pass(now, 20, { a: 40, b: 60 });
+    assert.equal(demand.heaviest('a'), undefined, 'not clearly more');
+    pass(now + 20_500, 20, { a: 0, b: 60 });
+    assert.equal(demand.heaviest('a'), 'b');
+  });
+
+  it('goes round by name among those that are interested and may lead', () => {
+    const demand = new Demand();
+    demand.sample(0, () => [
+      { node: 'c', delivered: 0, consumers: 1 },
+      { node: 'a', delivered: 0, consumers: 2 },
+      { node: 'b', delivered: 9, consumers: 0 },
+    ]);
+    const anyone = (): boolean => true;
+    assert.equal(demand.nextAfter('a', anyone), 'c');
+    assert.equal(demand.nextAfter('b', anyone), 'c');
+    assert.equal(demand.nextAfter('c', anyone), 'a');
+    assert.equal(
+      demand.nextAfter('c', (node) => node !== 'a'),
+      undefined,
+    );
+  });
+});
