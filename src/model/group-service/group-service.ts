@@ -27,6 +27,7 @@ import type { GroupState } from '../group-state.js';
 import { Answers } from './answers.js';
 import { type Attachment, AttachmentState } from './attachment.js';
 import { Attachments, walkSlice } from './attachments.js';
+import { DequeueLog } from './dequeue-log.js';
 import { Dispatcher } from './dispatcher.js';
 import { type HandOver, HandOverWriter, type QueueHandOver } from './hand-over.js';
 import { LogWaits } from './log-waits.js';
@@ -34,7 +35,6 @@ import { PublishLog } from './publish-log.js';
 import { Purges } from './purges.js';
 import { QueueUses } from './queue-uses.js';
 import { ServedQueue } from './served-queue.js';
-import { appendDequeues } from './settlement-batch.js';
 
 /** What a node's clients take from the group. */
 export interface NodeUse {
@@ -79,14 +79,13 @@ export class GroupService implements Flushable {
   private readonly attachments = new Attachments(this);
   private readonly queues = new Set<ServedQueue>();
   private committedLsn: Lsn;
-  private lastDequeue: Lsn = 0;
   private isOpen: boolean;
   private isOpening = false;
   private isClosed = false;
   private paused = false;
   private isTouched = false;
   private members = 1;
-  private settling: ServedQueue[] = [];
+  private readonly dequeues: DequeueLog;
   private readonly answers = new Answers();
   private readonly dispatcher: Dispatcher;
   private readonly purges: Purges;
@@ -101,6 +100,7 @@ export class GroupService implements Flushable {
     this.epoch = options.epoch;
     this.logger = options.logger;
     this.rules = options.rules ?? allRules;
+    this.dequeues = new DequeueLog(options.state, options.appender);
     this.dispatcher = new Dispatcher(options.state, () => this.touch());
     this.purges = new Purges({
       answers: this.answers,
@@ -219,7 +219,7 @@ export class GroupService implements Flushable {
       this.paused &&
       !this.isTouched &&
       this.purges.isIdle &&
-      this.settling.length === 0 &&
+      this.dequeues.isIdle &&
       this.waits.isEmpty &&
       this.attachments.isQuiet
     );
@@ -268,7 +268,7 @@ export class GroupService implements Flushable {
     this.queues.clear();
     this.answers.clear();
     this.waits.clear();
-    this.settling = [];
+    this.dequeues.clear();
   }
 
   // ---- attachments ----
@@ -341,8 +341,7 @@ export class GroupService implements Flushable {
    * wiring deletes its declarations. Returns the last record's lsn.
    */
   dequeue(incarnation: Lsn, positions: Float64Array, durable: boolean): Lsn {
-    this.lastDequeue = appendDequeues(this.appender, incarnation, positions, durable);
-    return this.lastDequeue;
+    return this.dequeues.appendNow(incarnation, positions, durable);
   }
 
   /**
@@ -414,8 +413,7 @@ export class GroupService implements Flushable {
   }
 
   settleSoon(queue: ServedQueue): void {
-    queue.isSettling = true;
-    this.settling.push(queue);
+    this.dequeues.add(queue);
     this.touch();
   }
 
@@ -447,7 +445,7 @@ export class GroupService implements Flushable {
     if (mayAct) this.answers.sendDue();
     if (this.isOpen && !this.paused && (mayAct || !this.rules.leaseNeeded)) this.dispatcher.run();
     this.dispatcher.unpin();
-    this.appendSettlements();
+    this.dequeues.append();
     const end = this.logEnd;
     this.answers.mark(end);
     if (mayAct) this.answers.sendCommitted(this.committedLsn);
@@ -464,27 +462,11 @@ export class GroupService implements Flushable {
     }
   }
 
-  private appendSettlements(): void {
-    const due = this.settling;
-    if (due.length === 0) return;
-    this.settling = [];
-    for (const queue of due) {
-      const { settlements, incarnation } = queue;
-      queue.isSettling = false;
-      if (!queue.gone) {
-        if (settlements.durable || this.appender.replicated)
-          this.lastDequeue = settlements.append(incarnation, this.appender);
-        else this.state.remove(incarnation, settlements.ascending());
-      }
-      settlements.clear();
-    }
-  }
-
   // ---- inside ----
 
   /** The last lsn that this service put into the log. */
   private get logEnd(): Lsn {
-    return Math.max(this.lastDequeue, this.publishes.last);
+    return Math.max(this.dequeues.last, this.publishes.last);
   }
 
   private wiringReached(version: Lsn): void {

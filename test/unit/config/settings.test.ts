@@ -26,6 +26,7 @@ describe('settings', () => {
       lead: true,
       protocol: 2,
       reReplicateAfterMs: 600_000,
+      timeShareMs: 10_000,
       leaseMs: 2000,
       logLevel: 'info',
     });
