@@ -75,6 +75,7 @@ class BrokerProbe implements NodeProbe {
     return this.node.isReady;
   }
   get broken(): string {
+    if (this.node.failure !== '') return this.node.failure;
     const recovered = (this.node.replication as BrokerNode['replication'] | undefined) !== undefined;
     return recovered && this.node.store.journal.state === 'failed' ? 'its journal has failed' : '';
   }

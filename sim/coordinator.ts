@@ -14,6 +14,7 @@ import type { Context, EventLoop } from './event-loop.js';
 import type { SimRandom } from './random.js';
 
 interface Watcher {
+  life: number;
   context: Context;
   host: string;
   prefix: string;
@@ -43,6 +44,8 @@ export class SimCoordinator {
   /** Hosts that cannot reach it; '*' = nobody can. */
   private readonly cutOff = new Set<string>();
   private identityText: string;
+  /** Grows when it is restored. */
+  private life = 0;
   /** Called after every change, for checkers. */
   onChange: (entry: Entry) => void = () => {};
 
@@ -63,7 +66,24 @@ export class SimCoordinator {
     return this.matching(prefix);
   }
 
-  /** Restored from a backup: these entries are what they were, with their versions of then. */
+  /** A copy of everything, as a backup has it. */
+  snapshot(): Entry[] {
+    return this.matching('');
+  }
+
+  /**
+   * Restored from a backup: everything is as it was, versions go on from there. Who had it open notices, and believes nothing of it
+   * any more. @param renamed as it is to be done: it is another one now.
+   */
+  restore(entries: readonly Entry[], renamed: boolean): void {
+    this.life++;
+    this.entries.clear();
+    for (const entry of entries) this.entries.set(entry.key, { ...entry });
+    this.nextVersion = 1 + entries.reduce((highest, { version }) => Math.max(highest, version), 0);
+    if (renamed) this.identityText = this.random.hex(16);
+  }
+
+  /** Single entries say what was true once, and nothing tells: these entries are what they were, with their versions of then. */
   putBack(entries: readonly Entry[]): void {
     for (const entry of entries) {
       this.entries.set(entry.key, { ...entry });
@@ -93,12 +113,24 @@ export class SimCoordinator {
 
   /** The coordinator as one process sees it. */
   open(host: string, context: Context): Coordinator {
+    const { life } = this;
+    const ask = <T>(work: () => Promise<T>): Promise<T> =>
+      life === this.life ? work() : Promise.reject(new CoordinatorUnavailableError('it went back'));
     return {
-      identity: () => this.request(host, context, () => this.identityText),
-      read: (prefix) => this.request(host, context, () => this.matching(prefix)),
-      swap: (changes) => this.swap(host, context, changes),
+      identity: () => ask(() => this.request(host, context, () => this.identityText)),
+      read: (prefix) => ask(() => this.request(host, context, () => this.matching(prefix))),
+      swap: (changes) => ask(() => this.swap(host, context, changes)),
       watch: (prefix, changed) => {
-        const watcher: Watcher = { context, host, prefix, changed, dirty: new Set(), scheduled: false, closed: false };
+        const watcher: Watcher = {
+          life,
+          context,
+          host,
+          prefix,
+          changed,
+          dirty: new Set(),
+          scheduled: false,
+          closed: false,
+        };
         this.watchers.add(watcher);
         return {
           close: (): void => {
@@ -207,7 +239,7 @@ export class SimCoordinator {
     this.loop.after(delay, watcher.context, () => {
       watcher.scheduled = false;
       // Cut off: the keys stay dirty and are reported when the host is back.
-      if (watcher.closed || !this.reachable(watcher.host)) return;
+      if (watcher.closed || watcher.life !== this.life || !this.reachable(watcher.host)) return;
       const keys = [...watcher.dirty];
       watcher.dirty.clear();
       watcher.changed(keys.map((key) => ({ ...(this.entries.get(key) ?? { key, value: '', version: 0 }) })));

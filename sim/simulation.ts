@@ -4,7 +4,7 @@
  *
  *   start ─ declare ─ calm load ─ faults under load ─ heal ─ converge ─ compare replicas ─ drain ─ judge
  */
-import { allRules, rulesWithout, type RuleName, type Rules } from '../src/base/rules.js';
+import { allRules, type RuleName, type Rules } from '../src/base/rules.js';
 import { chunkBytes } from '../src/log/chunk.js';
 import { Placement } from '../src/cluster/map.js';
 import type { Checker } from './checkers/checker.js';
@@ -77,8 +77,9 @@ export class Simulation {
 
   constructor(options: RunOptions) {
     this.shape = new SimRandom(options.seed).fork('shape of the run');
-    const rules: Rules = options.mutant === undefined ? allRules : rulesWithout(options.mutant);
     const { scenario } = options;
+    const without = [options.mutant, scenario?.without].filter((name) => name !== undefined);
+    const rules: Rules = without.reduce((kept, name) => ({ ...kept, [name]: false }), allRules);
     this.scenario = scenario;
     const groups = this.shape.pick([1, 2, 3]);
     this.world = new SimWorld({

@@ -22,8 +22,7 @@ import type { Liveness } from './cluster/liveness/liveness.js';
 import { SoloLiveness } from './cluster/liveness/solo.js';
 import { HotStandby } from './cluster/hot-standby.js';
 import { localGroup, type Member, MemberState, type Replica, sameReplica, systemGroup } from './cluster/map.js';
-import { Membership } from './cluster/membership.js';
-import { soloCoordinator } from './cluster/solo-coordinator.js';
+import { Entrance } from './cluster/entrance.js';
 import { Operations } from './cluster/operations.js';
 import { OwnMember } from './cluster/own-member.js';
 import { JoinNews } from './cluster/join-news.js';
@@ -33,6 +32,7 @@ import { BackfillPace } from './cluster/replication/backfill-pace.js';
 import { type ReplicationContext, type ReplicationLimits, replicationLimits } from './cluster/replication/context.js';
 import type { GroupReplica } from './cluster/replication/group-replica.js';
 import { chooseGroup } from './cluster/replication/placement.js';
+import type { Restoration } from './cluster/restored/restoration.js';
 import { recoverGroups } from './cluster/replication/recovered-groups.js';
 import { type RecoveredGroup, Replication } from './cluster/replication/replication.js';
 import { SystemReplica, wiringIncarnation } from './cluster/replication/system-group.js';
@@ -71,6 +71,12 @@ export class BrokerNode {
   /** Undefined for a broker that is alone, which waits for nobody. */
   waiting: WaitingGroups | undefined;
   override: Override | undefined;
+  /** Undefined for a broker that is alone, and before `start`. */
+  restoration: Restoration | undefined;
+  /** Why this node acts no more and must be started anew; '' if it does. */
+  failure = '';
+  /** Told of it. */
+  onFailure: (reason: string) => void = () => {};
   /** Whether clients are served here; defined once `start` has resolved. */
   admission!: HotStandby;
   /** What operators ask for; defined once `start` has resolved. */
@@ -112,9 +118,9 @@ export class BrokerNode {
     this.recovered = recovered.groups;
     if (recovered.damaged > 0)
       logger.error('the journal is damaged: see its report above', { places: recovered.damaged });
-    this.coordinator = ports.cluster?.coordinator ?? (await this.soloCoordinator());
-    await this.register();
+    await this.enter();
     this.map = new ClusterMap({ coordinator: this.coordinator, clock, turn, logger, rules: this.rules });
+    this.restoration?.watch(this.map, (reason) => this.fail(reason));
     this.entry = new OwnMember(this.self, this.coordinator, this.map, clock);
     this.connect();
     await this.map.open();
@@ -132,6 +138,7 @@ export class BrokerNode {
   async stop(): Promise<void> {
     this.stopping = true;
     this.readyTimer?.cancel();
+    this.restoration?.close();
     this.entry?.close();
     this.versionKeeper?.close();
     this.gate?.close();
@@ -194,45 +201,25 @@ export class BrokerNode {
 
   // ---- the map ----
 
-  private soloCoordinator(): Promise<Coordinator> {
-    const { identity } = this.store;
-    identity.checkAlone();
-    const records = new Map([...this.recovered].map(([group, { meta }]) => [group, meta.record]));
-    return soloCoordinator(identity, records, this.options);
+  /** Nothing is acted on any more, from this moment. */
+  private fail(reason: string): void {
+    this.failure = reason;
+    this.replication?.close();
+    this.map?.close();
+    this.onFailure(reason);
   }
 
-  private async register(): Promise<void> {
-    const { ports, options, store } = this;
-    const membership = new Membership({
-      coordinator: this.coordinator,
-      clock: ports.clock,
-      random: ports.random,
-      logger: ports.logger,
-      transport: ports.cluster?.transport,
-      store: store.identity,
-    });
-    const { storeId, cluster, boots } = store.identity;
-    // A broker that is alone counts its boots in its store; a cluster's counter is ahead of it anyway.
-    const after = ports.cluster === undefined ? (await store.identity.nextBoot()) - 1 : boots;
-    const { member, config } = await membership.register(
-      {
-        node: options.node,
-        store: storeId,
-        address: options.address,
-        amqp: '',
-        http: '',
-        pid: options.pid,
-        lead: options.lead,
-        damaged: store.identity.damaged,
-        speaks: options.versions,
-      },
-      options,
-      cluster,
-      after,
-    );
-    this.member = member;
-    this.self = { node: member.node, store: member.store, boot: member.boot };
-    await store.identity.setCluster(config.id, ports.cluster !== undefined);
+  private async enter(): Promise<void> {
+    const { ports, options, rules, recovered } = this;
+    const { clock, random, logger, cluster } = ports;
+    const store = this.store.identity;
+    const { node, address, pid, lead, versions: speaks } = options;
+    const entrance = new Entrance(node, { clock, random, logger, rules, store, recovered, cluster });
+    this.restoration = entrance.restoration;
+    this.member = await entrance.enter({ node, address, amqp: '', http: '', pid, lead, speaks }, options);
+    this.coordinator = entrance.coordinator;
+    const { store: storeId, boot } = this.member;
+    this.self = { node, store: storeId, boot };
   }
 
   private connect(): void {

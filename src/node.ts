@@ -100,6 +100,7 @@ export class Node {
    */
   static async start(options: NodeOptions, failed: FailureListener = () => {}): Promise<Node> {
     const node = new Node(options, await openDisk(options));
+    node.broker.onFailure = failed;
     try {
       await node.run();
       node.watchJournal(failed);

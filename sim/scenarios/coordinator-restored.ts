@@ -1,40 +1,53 @@
-import { isLocalGroup } from '../../src/cluster/map.js';
+import type { SimNode } from '../node.js';
 import type { Scenario } from './scenario.js';
+import type { Stage } from './stage.js';
 
 /**
- * A coordinator says what was true once: its records are put back to older ones while every node is down. All replicas have acted
- * in later epochs since, and remember: none follows, none is elected, until the newest records are there again.
+ * The coordinator is restored from a backup that was made before a node left some in-sync sets: it takes that node for a member that has
+ * everything. All nodes are restarted, that one first, or some while others still run; or it happens in the moment in which a set was
+ * made smaller.
  */
 export const coordinatorRestored: Scenario = {
   name: 'coordinator-restored',
-  rules: ['epochPersist', 'noLowerEpoch'],
+  rules: ['restoredWaits', 'recordPersist'],
   rounds: 2,
+  messages: 400,
   async play(stage) {
     const { coordinator, nodes } = stage.world;
     const group = stage.group();
-    const old = coordinator.peekAll('groups/');
-    const primary = stage.primary(group);
-    const { epoch } = stage.record(group);
-    stage.freeze(primary);
-    if ((await stage.successor(group, epoch)) === undefined) return;
-    stage.thaw(primary);
-    if (!(await stage.whole())) return;
-    const known = JSON.stringify(coordinator.peekAll('groups/'));
+    const backup = coordinator.snapshot();
+    const [stale] = stage.backups(group);
+    if (stale === undefined) return;
     stage.stir();
-    await stage.sleep(20, 100);
-    // Everybody has followed all of it, long enough to have it on disk.
-    const newest = coordinator.peekAll('groups/');
-    if (JSON.stringify(newest) !== known) return;
-    stage.crash(nodes);
-    const changed = newest.filter((entry) => {
-      const before = old.find((candidate) => candidate.key === entry.key);
-      const record = JSON.parse(entry.value) as { group: number; epoch: number };
-      if (before === undefined || isLocalGroup(record.group)) return false;
-      return (JSON.parse(before.value) as { epoch: number }).epoch < record.epoch;
-    });
-    coordinator.putBack(old.filter((entry) => changed.some((candidate) => candidate.key === entry.key)));
-    stage.start(nodes);
-    await stage.sleep(3000, 5000);
-    coordinator.putBack(changed);
+    await stage.sleep(0, 5);
+    stage.crash([stale]);
+    const shrunk = await stage.until(() => !isMember(stage, group, stale), 6000);
+    if (!shrunk) return;
+    stage.stir();
+    await stage.sleep(0, stage.random.pick([5, 50, 500]));
+    const renamed = stage.random.chance(0.5);
+    const others = nodes.filter((node) => node !== stale);
+    if (stage.random.chance(0.3)) {
+      // Some still run when the first of them starts.
+      coordinator.restore(backup, renamed);
+      stage.crash([others[0]!]);
+      stage.start([stale, others[0]!]);
+      await stage.sleep(0, 4000);
+      stage.crash(nodes.slice());
+      await stage.sleep(0, 50);
+      stage.start(stage.random.shuffle(nodes));
+    } else {
+      stage.crash(nodes);
+      coordinator.restore(backup, renamed);
+      // Not renamed, it can be told from its age only by those that saw it.
+      stage.start(renamed ? [stale] : [stage.random.pick(others)]);
+      await stage.sleep(0, 4000);
+      stage.start(stage.random.shuffle(nodes));
+    }
+    await stage.sleep(500, 3000);
   },
 };
+
+function isMember(stage: Stage, group: number, node: SimNode): boolean {
+  return stage.record(group).inSync.some((member) => member.node === node.name);
+}

@@ -11,6 +11,7 @@ import { powerCut } from './power-cut.js';
 import { reattachment } from './reattachment.js';
 import { rollingUpgrade } from './rolling-upgrade.js';
 import type { Scenario } from './scenario.js';
+import { staleRecords } from './stale-records.js';
 import { tooFew } from './too-few.js';
 import { tooFewOfAQueue } from './too-few-of-a-queue.js';
 import { unansweredShrink } from './unanswered-shrink.js';
@@ -30,6 +31,7 @@ export const scenarios: readonly Scenario[] = [
   powerCut,
   reattachment,
   rollingUpgrade,
+  staleRecords,
   tooFew,
   tooFewOfAQueue,
   unansweredShrink,

@@ -11,6 +11,8 @@ export interface Scenario {
   /** The rules whose absence it shows. */
   readonly rules: readonly RuleName[];
   /** Smaller than in random runs: what matters is the script. */
+  /** Left out in all its runs: a rule that would keep from happening what others must stand. */
+  readonly without?: RuleName;
   readonly minInSync?: number;
   readonly nodes?: number;
   readonly messages?: number;

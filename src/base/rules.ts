@@ -109,6 +109,10 @@ export interface Rules {
   readonly movePassesOn: boolean;
   /** 20: a node attaches to the new primary when the old one's last word has come. Off: as soon as it hears of the new one. */
   readonly endMark: boolean;
+  /** 18: a record is on disk before it is acted on. Off: it is only remembered in memory. */
+  readonly recordPersist: boolean;
+  /** 18: a coordinator that was put back is believed when all wanted replicas have reported. Off: at once. */
+  readonly restoredWaits: boolean;
 
   /** 21: below min-in-sync confirms of publishes wait. Off: they are given. */
   readonly minInSync: boolean;
@@ -175,6 +179,8 @@ export const allRules: Rules = {
   moveDrained: true,
   movePassesOn: true,
   endMark: true,
+  recordPersist: true,
+  restoredWaits: true,
   minInSync: true,
   minSmallestSet: true,
   featuresWait: true,

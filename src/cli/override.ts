@@ -19,7 +19,10 @@ export function overrideCommand(): Command {
   return addUrlOption(
     new Command('override')
       .description('make a node primary of a group that waits for members of its in-sync set; what it lacks is lost')
-      .argument('<group>', 'its number, "system", or "all": every group that waits'),
+      .argument(
+        '<group>',
+        'its number, "system", or "all": every group that waits; "coordinator": do not wait for reports after it was put back',
+      ),
   )
     .option('--node <name>', 'who is to lead it (default: the node that has most of it)')
     .option('--accept-loss', 'do it; without this it is only said what may be lost')
@@ -28,6 +31,7 @@ export function overrideCommand(): Command {
 
 async function override(which: string, options: OverrideOptions): Promise<void> {
   const urls = parseUrls(options.url);
+  if (which === 'coordinator') return await believeCoordinator(urls, options);
   const view = await askAny(urls, fetchCluster);
   const groups = chosen(which, view);
   const body = {
@@ -50,6 +54,18 @@ async function override(which: string, options: OverrideOptions): Promise<void> 
   if (refused.length === 0) return;
   const hint = options.acceptLoss === true ? '' : ' (--accept-loss)';
   throw new CommandError(`${refused.length} of ${groups.length} groups: ${refused[0]}${hint}`);
+}
+
+/** Does not wait for the nodes that could say what the coordinator has forgotten. */
+async function believeCoordinator(urls: readonly URL[], { acceptLoss = false }: OverrideOptions): Promise<void> {
+  const path = '/api/cluster/coordinator/override';
+  try {
+    await askAny(urls, (url) => callApi(url, 'POST', path, { body: { acceptLoss } }));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw new CommandError(`${error.message}${acceptLoss ? '' : ' (--accept-loss)'}`);
+  }
+  process.stdout.write('the coordinator is believed with what was reported\n');
 }
 
 function chosen(which: string, view: ClusterView): number[] {

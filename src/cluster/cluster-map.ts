@@ -57,6 +57,8 @@ export class ClusterMap implements Flushable {
   private readonly turn: Turn;
   private readonly logger: Logger;
   private readonly rules: Rules;
+  /** Told of every entry that is read or has changed. */
+  onEntry: (entry: Entry) => void = () => {};
   private readonly listeners: MapListener[] = [];
   private pending: PendingSwap[] = [];
   private watching: { close(): void } | undefined;
@@ -198,6 +200,7 @@ export class ClusterMap implements Flushable {
   }
 
   private changed(entry: Entry): void {
+    this.onEntry(entry);
     if (this.closed) return;
     if (entry.key === MapKey.cluster) this.configChanged(entry);
     else if (entry.key.startsWith('members/')) this.memberChanged(entry);

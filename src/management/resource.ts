@@ -49,6 +49,8 @@ export class HttpError extends Error {
 
 /** Until the node has entered the cluster there is nothing to tell. */
 export function requireStarted(broker: BrokerNode): void {
+  const waits = broker.restoration?.waitsFor ?? '';
+  if (waits !== '') throw new HttpError(503, 'waiting', waits);
   if (broker.report === undefined) {
     throw new HttpError(503, 'starting', `node ${broker.options.node} is starting: try again`);
   }

@@ -14,7 +14,7 @@ import type { Logger } from '../base/logger.js';
 import type { BrokerNode } from '../broker-node.js';
 import type { Endpoint } from '../config/endpoint.js';
 import type { Authenticator } from '../security/authenticator.js';
-import { clusterRoutes } from './api/cluster.js';
+import { clusterRoutes, coordinatorRoutes } from './api/cluster.js';
 import { healthRoutes } from './api/health.js';
 import { policyRoutes } from './api/policies.js';
 import { leadingRoutes } from './api/leading.js';
@@ -36,6 +36,7 @@ export interface ManagementOptions {
 
 const resources: readonly Resource[] = [
   ...clusterRoutes,
+  ...coordinatorRoutes,
   ...leadingRoutes,
   ...queueRoutes,
   ...policyRoutes,

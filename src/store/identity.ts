@@ -25,6 +25,16 @@ export function tooNew(what: string, version: number, versionMax: number): Store
   );
 }
 
+/** What a store remembers of its cluster's coordinator, to see if that was put back to an older state (rule 18). */
+export interface CoordinatorMark {
+  /** Of the coordinator that it last believed; '' = none yet. */
+  identity: string;
+  /** The highest version of an entry that it saw there, some seconds ago. */
+  version: number;
+  /** How often the coordinator had been put back, and that was settled. */
+  restorations: number;
+}
+
 interface Content {
   product: string;
   /** The newest protocol version of what the journal may hold: who reads less does not open it. */
@@ -36,7 +46,10 @@ interface Content {
   damaged: boolean;
   /** Number of the journal's last segment; 0: none was begun, or an older version wrote this. */
   segment: number;
+  coordinator: CoordinatorMark;
 }
+
+const noCoordinator: CoordinatorMark = { identity: '', version: 0, restorations: 0 };
 
 /** Boots and segments are counted, one by one: more is no count. */
 const countMax = 2 ** 32;
@@ -73,6 +86,7 @@ export class StoreIdentity {
       boots: 0,
       damaged: false,
       segment: 0,
+      coordinator: noCoordinator,
     };
     const identity = new StoreIdentity(disk, content);
     await identity.save({});
@@ -91,7 +105,7 @@ export class StoreIdentity {
   get format(): number {
     return this.content.format;
   }
-  /** Starts counted by `nextBoot`. */
+  /** Starts counted by `nextBoot`; in a cluster, the number of the last boot. */
   get boots(): number {
     return this.content.boots;
   }
@@ -109,6 +123,19 @@ export class StoreIdentity {
   /** What follows may need that version to be read. On disk when this resolves; it never goes down. */
   async raiseFormat(format: number): Promise<void> {
     if (format > this.content.format) await this.save({ format });
+  }
+
+  /** Boots that this store has had: the next one is greater. */
+  async setBoots(boots: number): Promise<void> {
+    if (boots > this.content.boots) await this.save({ boots });
+  }
+
+  get coordinator(): CoordinatorMark {
+    return this.content.coordinator;
+  }
+
+  async setCoordinator(coordinator: CoordinatorMark): Promise<void> {
+    if (!sameMark(coordinator, this.content.coordinator)) await this.save({ coordinator });
   }
 
   /** @param shared the cluster's map is a coordinator's, and other nodes may hold its queues as well. */
@@ -190,10 +217,20 @@ function parse(text: string, formatMax: number): Content {
   if (typeof content.store !== 'string' || !/^[0-9a-f]{32}$/.test(content.store))
     throw new StoreRefusedError(`${identityName} in the data folder has no store id`);
   const { format, store, cluster = '', shared = false, boots = 0, damaged = false, segment = 0 } = content;
+  const { coordinator = noCoordinator } = content;
   const flags = typeof shared === 'boolean' && typeof damaged === 'boolean';
-  if (typeof cluster !== 'string' || !flags || !isCount(boots) || !isCount(segment))
+  if (typeof cluster !== 'string' || !flags || !isCount(boots) || !isCount(segment) || !isMark(coordinator))
     throw new StoreRefusedError(`${identityName} in the data folder makes no sense: put back one that does`);
-  return { product, format, store, cluster, shared, boots, damaged, segment };
+  return { product, format, store, cluster, shared, boots, damaged, segment, coordinator };
+}
+
+function isMark(mark: Partial<CoordinatorMark> | null): mark is CoordinatorMark {
+  if (typeof mark !== 'object' || mark === null) return false;
+  return typeof mark.identity === 'string' && Number.isSafeInteger(mark.version) && isCount(mark.restorations);
+}
+
+function sameMark(a: CoordinatorMark, b: CoordinatorMark): boolean {
+  return a.identity === b.identity && a.version === b.version && a.restorations === b.restorations;
 }
 
 function isCount(value: unknown): value is number {

@@ -1,10 +1,11 @@
 /** An etcd of real members on this machine, to be killed, frozen and started again; its files are in a temporary folder. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { endWithTest, untilKilled } from './children.js';
 import { sleep } from './cluster-processes.js';
 import { freePorts } from './free-ports.js';
@@ -102,6 +103,41 @@ export class EtcdProcesses implements AsyncDisposable {
     await Promise.all(this.indexes.map((member) => this.kill(member)));
   }
 
+  /** A backup of what is there now, as `etcdctl snapshot save` makes it. Returns its file. */
+  async backUp(): Promise<string> {
+    const file = join(this.folder, `backup-${performance.now()}`);
+    await this.control(['--endpoints', this.endpoints[0]!, 'snapshot', 'save', file]);
+    return file;
+  }
+
+  /** Puts all members back to a backup, as the operations guide says: it is another etcd then, with an older state. */
+  async restore(file: string): Promise<void> {
+    await this.killAll();
+    for (const member of this.indexes) {
+      const data = join(this.folder, `e${member}`);
+      await rm(data, { recursive: true });
+      await this.control([
+        ...['snapshot', 'restore', file, '--name', `e${member}`, '--data-dir', data],
+        ...['--initial-cluster', this.initialCluster, '--initial-cluster-token', `after ${file}`],
+        ...['--initial-advertise-peer-urls', this.peerUrl(member)],
+      ]);
+    }
+    await this.startAll();
+  }
+
+  private async control(args: readonly string[]): Promise<void> {
+    const etcdctl = join(dirname(binary), 'etcdctl');
+    await promisify(execFile)(etcdctl, args, { env: { ...process.env, ETCDCTL_API: '3' }, timeout: 20_000 });
+  }
+
+  private peerUrl(member: number): string {
+    return `http://${this.hostOf(member).address}:${this.ports[this.count + member]}`;
+  }
+
+  private get initialCluster(): string {
+    return this.indexes.map((other) => `e${other}=${this.peerUrl(other)}`).join(',');
+  }
+
   /** SIGSTOP. */
   freeze(member: number): void {
     this.members[member]?.child.kill('SIGSTOP');
@@ -151,7 +187,6 @@ export class EtcdProcesses implements AsyncDisposable {
   private spawn(member: number): void {
     const scheme = this.tls === undefined ? 'http' : 'https';
     const client = `${scheme}://${this.endpoints[member]}`;
-    const peer = (other: number): string => `http://${this.hostOf(other).address}:${this.ports[this.count + other]}`;
     const tls = this.tls && [
       '--trusted-ca-file',
       this.tls.ca,
@@ -170,8 +205,8 @@ export class EtcdProcesses implements AsyncDisposable {
         ...before,
         ...['--name', `e${member}`, '--data-dir', join(this.folder, `e${member}`)],
         ...['--listen-client-urls', client, '--advertise-client-urls', client],
-        ...['--listen-peer-urls', peer(member), '--initial-advertise-peer-urls', peer(member)],
-        ...['--initial-cluster', this.indexes.map((other) => `e${other}=${peer(other)}`).join(',')],
+        ...['--listen-peer-urls', this.peerUrl(member), '--initial-advertise-peer-urls', this.peerUrl(member)],
+        ...['--initial-cluster', this.initialCluster],
         ...['--initial-cluster-token', this.folder, '--logger', 'zap', '--log-level', 'warn'],
         ...timing,
         ...(tls === undefined ? [] : [...tls, '--client-cert-auth']),

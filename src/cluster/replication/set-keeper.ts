@@ -22,7 +22,9 @@ export class SetKeeper {
   private record: Versioned<GroupRecord>;
   private readonly primary: Primary;
   private readonly tenure: Tenure;
-  private busy = false;
+  private swapping = false;
+  /** Records that are on their way to our disk. */
+  private saving = 0;
   private lostSince: Map<string, number> = new Map();
   /** Until when a node outside the set may still route, by its last reading of the record or its primary's word (rule 15). */
   private strangersUntil: number;
@@ -41,6 +43,11 @@ export class SetKeeper {
     this.tickedAt = this.context.clock.now();
     // The last read or compare-and-set that showed us as primary is the latest that the view rests on.
     this.tenure = this.context.liveness.tenure(this.others(), this.context.map.confirmedAt);
+  }
+
+  /** The record is being changed, or what it is now is not in force yet. */
+  private get busy(): boolean {
+    return this.swapping || this.saving > 0;
   }
 
   private get context() {
@@ -233,7 +240,7 @@ export class SetKeeper {
 
   /** @param urgent until it is answered; otherwise not again once it has certainly not happened. */
   private async swap(value: GroupRecord, urgent = true): Promise<void> {
-    this.busy = true;
+    this.swapping = true;
     const expected = this.record.version;
     let outcome: SwapOutcome<GroupRecord>;
     for (let isSettled = true; ; ) {
@@ -242,14 +249,14 @@ export class SetKeeper {
       if (outcome.kind === 'done' || outcome.kind === 'conflict') break;
       if (outcome.kind === 'unknown') isSettled = false;
       else if (isSettled && !urgent) {
-        this.busy = false;
+        this.swapping = false;
         return;
       }
       // It did not happen, or may have: the same again, against the same version, cannot happen twice.
       await this.pause();
       if (this.primary.isClosed) return;
     }
-    this.busy = false;
+    this.swapping = false;
     const record = outcome.record;
     if (record === undefined) return;
     this.recordChanged(record);
@@ -268,6 +275,20 @@ export class SetKeeper {
     if (this.primary.replica.isDeposedBy(record)) return;
     if (this.others().some((member) => !record.value.inSync.some((other) => sameReplica(member, other))))
       this.strangersUntil = this.routingEnds();
+    if (this.context.rules.recordPersist) this.whenSaved(record);
+    else this.takeEffect(record);
+  }
+
+  /** Rule 18: should the coordinator forget the record, we know it, before anything rests on it. */
+  private whenSaved(record: Versioned<GroupRecord>): void {
+    this.saving++;
+    this.primary.replica.saveMeta(() => {
+      this.saving--;
+      if (!this.primary.isClosed && this.record.version === record.version) this.takeEffect(record);
+    });
+  }
+
+  private takeEffect(record: Versioned<GroupRecord>): void {
     this.primary.set.confirm(record.value.inSync);
     if (this.tenure.holds()) this.coverSet();
     else this.recoverLease();

@@ -45,3 +45,24 @@ export const clusterRoutes: readonly Resource[] = [
     },
   },
 ];
+
+/**
+ * `POST /api/cluster/coordinator/override`, `{"acceptLoss": true}`: a coordinator that was put back is believed without the reports of the nodes
+ * that this one waits for.
+ */
+export const coordinatorRoutes: readonly Resource[] = [
+  {
+    path: '/api/cluster/coordinator/override',
+    async post({ broker, body, asker }) {
+      const waits = broker.restoration?.waitsFor ?? '';
+      if (waits === '') throw new HttpError(409, 'refused', 'this node waits for no reports');
+      if (body['acceptLoss'] !== true)
+        throw new HttpError(
+          409,
+          'refused',
+          `${waits}. What they confirmed since the coordinator was as it is now, and no other node has, is lost. Should one of them run after all, what it confirms is lost too: make sure that it is stopped. If that is accepted, say so`,
+        );
+      return { accepted: await broker.restoration!.accept(asker) };
+    },
+  },
+];

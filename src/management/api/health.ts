@@ -1,4 +1,4 @@
-import { HttpError, type Resource } from '../resource.js';
+import { HttpError, requireStarted, type Resource } from '../resource.js';
 
 /** `GET /api/health`: 200 while this node serves clients and takes publishes; else 503 with the reason. */
 export const healthRoutes: readonly Resource[] = [
@@ -6,6 +6,7 @@ export const healthRoutes: readonly Resource[] = [
     path: '/api/health',
     get({ broker }) {
       const { node } = broker.options;
+      if (broker.report === undefined) requireStarted(broker);
       if (!broker.isReady) throw new HttpError(503, 'joining', `node ${node} is not ready yet`);
       const { state } = broker.store.journal;
       if (state === 'failed') throw new HttpError(503, 'journal_failed', `the journal of node ${node} has failed`);
