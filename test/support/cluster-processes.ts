@@ -69,13 +69,29 @@ export class ClusterProcesses {
 
   /** The primary of a queue, as the awake nodes see it; undefined while none of them can tell. */
   async leaderOf(queue: string): Promise<NodeProcess | undefined> {
+    const leader = (await this.queueDetails(queue))?.leader;
+    return leader === undefined ? undefined : this.node(leader);
+  }
+
+  /** Waits until exactly these nodes are in sync for a queue. */
+  async untilOnline(queue: string, nodes: readonly NodeProcess[], timeoutMs = 30_000): Promise<void> {
+    const names = nodes.map(({ name }) => name).sort();
+    let online: string[] | undefined;
+    for (const deadline = performance.now() + timeoutMs; performance.now() < deadline; await sleep(pollMs)) {
+      online = (await this.queueDetails(queue))?.online;
+      if (online !== undefined && [...online].sort().join() === names.join()) return;
+    }
+    throw new Error(`not within ${timeoutMs} ms: ${queue} on ${names.join(', ')}, but ${online?.join(', ')}`);
+  }
+
+  private async queueDetails(queue: string): Promise<{ leader: string; online: string[] } | undefined> {
     for (const node of this.awake) {
       const url = new URL(`/api/queues/%2F/${encodeURIComponent(queue)}`, node.httpUrl);
       const headers = { authorization: `Basic ${Buffer.from('guest:guest').toString('base64')}` };
       try {
         const response = await fetch(url, { headers, signal: AbortSignal.timeout(1000) });
-        const { leader } = (await response.json()) as { leader?: string };
-        if (response.ok && leader) return this.node(leader);
+        const details = (await response.json()) as { leader?: string; online: string[] };
+        if (response.ok && details.leader) return { leader: details.leader, online: details.online };
       } catch {
         // It cannot tell now; another may.
       }
