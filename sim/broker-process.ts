@@ -9,8 +9,11 @@ import type { GroupProbe, NodeProbe, QueueProbe, SimPorts, SimProcess } from './
 /** Of every simulated cluster. */
 const secret = new ClusterSecret('what all simulated nodes know');
 
+/** A join takes many answers. */
+const smallLimits = { backfillPositions: 3, backfillBytes: 500 };
+
 export function createSimProcess(ports: SimPorts): SimProcess {
-  const { clock, turn, random, logger, disk, later, rules, transport, coordinator, options } = ports;
+  const { clock, turn, random, logger, disk, slices, rules, transport, coordinator, options } = ports;
   const node = new BrokerNode(
     {
       clock,
@@ -18,7 +21,7 @@ export function createSimProcess(ports: SimPorts): SimProcess {
       random,
       logger,
       disk: plantedDisk(disk, rules),
-      later,
+      slices,
       rules,
       cluster: { transport, coordinator, secret },
     },
@@ -29,9 +32,9 @@ export function createSimProcess(ports: SimPorts): SimProcess {
       replicas: options.replicas,
       minInSync: options.minInSync,
       placement: options.placement,
-      limits: { timeShareMs: 700 },
       memoryBytes: options.memoryBytes,
       versions: ports.versions,
+      limits: { timeShareMs: 700, ...(options.smallSlices ? smallLimits : {}) },
     },
   );
   return {

@@ -6,6 +6,7 @@ import type { Clock } from '../src/base/clock.js';
 import type { Logger } from '../src/base/logger.js';
 import type { Random } from '../src/base/random.js';
 import type { Rules } from '../src/base/rules.js';
+import type { Slices } from '../src/base/slices.js';
 import type { Turn } from '../src/base/turn.js';
 import type { VersionRange } from '../src/base/versions.js';
 import type { Transport } from '../src/cluster/byte-stream.js';
@@ -21,8 +22,7 @@ export interface SimPorts {
   readonly address: string;
   readonly clock: Clock;
   readonly turn: Turn;
-  /** Runs a function in a later turn. */
-  readonly later: (run: () => void) => void;
+  readonly slices: Slices;
   readonly random: Random;
   readonly disk: Disk;
   readonly transport: Transport;
@@ -41,6 +41,8 @@ export interface ClusterOptions {
   placement: Placement;
   /** Bodies beyond this live on disk only. */
   memoryBytes: number;
+  /** Long walks take many turns. */
+  smallSlices: boolean;
 }
 
 export interface SimProcess {

@@ -1,4 +1,5 @@
 import type { Rules } from '../src/base/rules.js';
+import { fullSlices } from '../src/base/slices.js';
 import { Turn } from '../src/base/turn.js';
 import { protocolVersions, type VersionRange } from '../src/base/versions.js';
 import { CoordinatorUnavailableError } from '../src/cluster/coordinator/coordinator.js';
@@ -12,6 +13,7 @@ import type { Context, EventLoop } from './event-loop.js';
 import type { SimNetwork } from './network.js';
 import type { ClusterOptions, ProcessFactory, SimProcess } from './node-ports.js';
 import type { SimRandom } from './random.js';
+import { smallSlices } from './slices.js';
 import { TraceLogger, type Trace } from './trace.js';
 
 /** What all nodes of a cluster share. */
@@ -82,13 +84,16 @@ export class SimNode {
     trace.add(this.name, `starts life ${life}`);
     // Several inputs of about the same time share a turn, as on a busy event loop.
     const later = (run: () => void): void => void loop.after(random.float() * 0.03, context, run);
+    const slices = this.world.options.smallSlices
+      ? smallSlices(random.fork('slices'), (delayMs, run) => loop.after(delayMs, context, run))
+      : fullSlices(later);
     loop.after(0, context, () => {
       const process = this.world.createProcess({
         name: this.name,
         address: `${this.name}:7000`,
         clock: new SimClock(loop, context, 1 + (random.float() - 0.5) * 2e-4, random.float() * 1e6),
         turn: new Turn(later),
-        later,
+        slices,
         random: random.fork('process'),
         disk: this.disk.open(context),
         transport: network.transport(this.name, context),

@@ -46,6 +46,8 @@ export interface RunResult {
 
 /** Operations of clients in every run, at least. */
 const operationsMin = 500;
+/** Runs in which walks that take one turn otherwise take many. */
+const smallSlicesShare = 0.3;
 const pollMs = 20;
 /** Bounds on simulated time, far above what is needed. */
 const startMsMax = 30_000;
@@ -94,6 +96,7 @@ export class Simulation {
         minInSync: scenario?.minInSync ?? this.shape.pick([1, 1, 2]),
         // Every group's open chunk stays in memory; little more is needed.
         memoryBytes: this.shape.pick([groups + 6, 256]) * chunkBytes,
+        smallSlices: new SimRandom(options.seed).fork('slices').chance(smallSlicesShare),
       },
       createProcess: options.createProcess,
     });

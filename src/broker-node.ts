@@ -6,7 +6,6 @@
  *
  * A broker that is alone is a cluster of one: its coordinator is in memory, told what the store remembers of the records.
  */
-import type { Timer } from './base/clock.js';
 import { allRules, type Rules } from './base/rules.js';
 import { brokerDefaults, type BrokerOptions, type BrokerPorts } from './broker-options.js';
 import { AttachmentServer } from './cluster/client/attachment-server.js';
@@ -21,9 +20,10 @@ import { HeartbeatLiveness } from './cluster/liveness/heartbeats.js';
 import type { Liveness } from './cluster/liveness/liveness.js';
 import { SoloLiveness } from './cluster/liveness/solo.js';
 import { HotStandby } from './cluster/hot-standby.js';
-import { localGroup, type Member, MemberState, type Replica, sameReplica, systemGroup } from './cluster/map.js';
+import { localGroup, type Member, MemberState, type Replica, systemGroup } from './cluster/map.js';
 import { Entrance } from './cluster/entrance.js';
 import { Operations } from './cluster/operations.js';
+import { Readiness } from './cluster/readiness.js';
 import { OwnMember } from './cluster/own-member.js';
 import { JoinNews } from './cluster/join-news.js';
 import { ClusterReport } from './cluster/report.js';
@@ -96,7 +96,7 @@ export class BrokerNode {
   private entry!: OwnMember;
   private versionKeeper: VersionKeeper | undefined;
   private recovered: Map<number, RecoveredGroup> = new Map();
-  private readyTimer: Timer | undefined;
+  private readiness: Readiness | undefined;
   private stopping = false;
   /** Undefined for a broker that is alone. */
   private routeLease: RouteLease | undefined;
@@ -131,14 +131,17 @@ export class BrokerNode {
     const system = this.replication.replica(systemGroup);
     this.keepVersion(system);
     await this.system.attach(system);
-    await this.untilReady(system);
+    this.readiness = new Readiness(this.self, system, clock);
+    const leads = (): boolean => this.system.leader() !== undefined;
+    await this.readiness.until(leads, () => this.stopping);
+    await this.entry.change((member) => ({ ...member, state: MemberState.ready }));
   }
 
   /** Says goodbye to nobody: the others see the links close. Everything acknowledged is on disk. */
   async stop(): Promise<void> {
     this.stopping = true;
-    this.readyTimer?.cancel();
     this.restoration?.close();
+    this.readiness?.close();
     this.entry?.close();
     this.versionKeeper?.close();
     this.gate?.close();
@@ -196,7 +199,12 @@ export class BrokerNode {
   }
 
   private newState(group: number): GroupState {
-    return new GroupState(group, this.store.chunks, this.ports.later, group === systemGroup ? [wiringIncarnation] : []);
+    return new GroupState(
+      group,
+      this.store.chunks,
+      this.ports.slices,
+      group === systemGroup ? [wiringIncarnation] : [],
+    );
   }
 
   // ---- the map ----
@@ -285,7 +293,7 @@ export class BrokerNode {
     const { ports, options, map, tables } = this;
     const { clock, turn, random, logger } = ports;
     this.system = new SystemReplica(tables);
-    this.reconciler = new WiringReconciler(tables, logger, ports.later);
+    this.reconciler = new WiringReconciler(tables, logger, ports.slices);
     this.replication = new Replication(this.context(), this.member.ordinal, this.recovered);
     const directory = this.replication;
     this.clients = new GroupClients({
@@ -293,7 +301,7 @@ export class BrokerNode {
       boot: this.self.boot,
       turn,
       clock,
-      later: ports.later,
+      slices: ports.slices,
       logger,
       rules: this.rules,
       directory,
@@ -453,29 +461,6 @@ export class BrokerNode {
 
   private mayRoute(): boolean {
     return this.routeLease?.holds() ?? true;
-  }
-
-  // ---- readiness ----
-
-  private untilReady(system: GroupReplica): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const check = (): void => {
-        if (this.stopping) return;
-        if (this.isServing(system)) {
-          this.entry.change((member) => ({ ...member, state: MemberState.ready })).then(resolve, reject);
-          return;
-        }
-        this.readyTimer = this.ports.clock.after(10, check);
-      };
-      check();
-    });
-  }
-
-  private isServing(system: GroupReplica): boolean {
-    const inSync = system.record?.value.inSync.some((member) => sameReplica(member, this.self)) === true;
-    if (!inSync || system.joining) return false;
-    if (system.primary !== undefined) return this.system.leader() !== undefined;
-    return system.backup?.following === true;
   }
 
   /** The local group of this node. */

@@ -3,6 +3,7 @@ import type { Clock } from './base/clock.js';
 import type { Logger } from './base/logger.js';
 import type { Random } from './base/random.js';
 import type { Rules } from './base/rules.js';
+import type { Slices } from './base/slices.js';
 import type { Turn } from './base/turn.js';
 import { protocolVersions, type VersionRange } from './base/versions.js';
 import type { Transport } from './cluster/byte-stream.js';
@@ -21,8 +22,8 @@ export interface BrokerPorts {
   random: Random;
   logger: Logger;
   disk: Disk;
-  /** Runs a function in a later turn. */
-  later(run: () => void): void;
+  /** How long walks are cut into turns. */
+  slices: Slices;
   /** Undefined: a broker that is alone. */
   cluster: { transport: Transport; coordinator: Coordinator; secret: ClusterSecret } | undefined;
   rules?: Rules;

@@ -11,6 +11,7 @@ import { defaultLimits, type Limits, limitsForOpenFiles } from './amqp091/limits
 import { type Amqp091Server, createAmqp091Server } from './amqp091/server.js';
 import type { Clock } from './base/clock.js';
 import type { Logger } from './base/logger.js';
+import { fullSlices } from './base/slices.js';
 import { Turn } from './base/turn.js';
 import { BrokerNode } from './broker-node.js';
 import type { BrokerOptions, BrokerPorts } from './broker-options.js';
@@ -84,7 +85,7 @@ export class Node {
     const { cluster, logger } = options;
     const ports = cluster === null ? undefined : clusterPorts(cluster, logger, clock);
     this.broker = new BrokerNode(
-      { clock, turn, random: processRandom, logger, disk, later, cluster: ports },
+      { clock, turn, random: processRandom, logger, disk, slices: fullSlices(later), cluster: ports },
       {
         ...options.broker,
         node: options.node,

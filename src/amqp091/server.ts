@@ -15,7 +15,7 @@
  * One `Turn` must serve the broker and all its servers: deliveries and confirms of a turn leave in its output phase.
  */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { SlicedWalk } from '../base/slices.js';
+import { fullSlices, SlicedWalk } from '../base/slices.js';
 import { Connection } from './connection.js';
 import type { ConnectionContext, ConnectionOwner } from './connection-context.js';
 import type { ConnectionInfo } from './connection-info.js';
@@ -179,7 +179,7 @@ export class Amqp091Server implements ConnectionOwner {
     this.telling = new SlicedWalk(
       tellAll([...this.connections]),
       toldPerTurn,
-      (run) => void this.context.clock.after(0, run),
+      fullSlices((run) => this.context.clock.after(0, run)),
     );
   }
 

@@ -3,13 +3,23 @@
  * in later turns of the event loop.
  */
 
-/** Runs a function in a later turn. */
-type Later = (run: () => void) => void;
+/** How walks are cut into turns: a port, so that the simulator's small clusters take several turns for them, too. */
+export interface Slices {
+  /** Runs a function in a later turn: `setImmediate`, or the simulator's. */
+  readonly later: (run: () => void) => void;
+  /** The work of the next turn, 1 at least. @param most what a turn has room for, where it is not made smaller on purpose */
+  size(most: number): number;
+}
+
+/** Slices as large as turns have room for. */
+export function fullSlices(later: (run: () => void) => void): Slices {
+  return { later, size: (most) => most };
+}
 
 export class SlicedWalk {
   private readonly steps: Iterator<number, void>;
   private readonly stepsMax: number;
-  private readonly later: Later;
+  private readonly slices: Slices;
   private readonly done: (over: SlicedWalk) => void;
   /** Nothing is left to be done. */
   isOver = false;
@@ -22,12 +32,12 @@ export class SlicedWalk {
   constructor(
     steps: Iterator<number, void>,
     stepsMax: number,
-    later: Later,
+    slices: Slices,
     done: (over: SlicedWalk) => void = nothing,
   ) {
     this.steps = steps;
     this.stepsMax = stepsMax;
-    this.later = later;
+    this.slices = slices;
     this.done = done;
     this.goOn();
   }
@@ -43,8 +53,8 @@ export class SlicedWalk {
   }
 
   private readonly goOn = (): void => {
-    this.run(this.stepsMax);
-    if (!this.isOver) this.later(this.goOn);
+    this.run(this.slices.size(this.stepsMax));
+    if (!this.isOver) this.slices.later(this.goOn);
   };
 
   private run(stepsMax: number): void {

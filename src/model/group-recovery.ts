@@ -83,7 +83,7 @@ export class GroupRecovery {
   finish(done: () => void): void {
     const work = this.work();
     const slice = (): void => {
-      for (let budget = finishSlice; budget > 0; ) {
+      for (let budget = this.state.slices.size(finishSlice); budget > 0; ) {
         const step = work.next();
         if (step.done === true) {
           done();
@@ -91,7 +91,7 @@ export class GroupRecovery {
         }
         budget -= step.value;
       }
-      this.state.later(slice);
+      this.state.slices.later(slice);
     };
     slice();
   }
@@ -122,12 +122,14 @@ export class GroupRecovery {
   }
 
   private *dropOlder(queue: QueueState, dropped: Lsn): Generator<number, void> {
+    const { state } = this;
     for (let below = Number.POSITIVE_INFINITY; ; ) {
-      const slice = queue.index.positionsDescending(below, stepPositions);
+      const most = state.slices.size(stepPositions);
+      const slice = queue.index.positionsDescending(below, most);
       for (const position of slice) this.removeOne(queue, position, dropped);
-      if (slice.length < stepPositions) return;
+      if (slice.length < most) return;
       below = slice[slice.length - 1]!;
-      yield stepPositions;
+      yield most;
     }
   }
 

@@ -5,6 +5,7 @@
  *
  * Of a message it keeps where the record lies, never its bytes: each entry of an index retains the record's chunk.
  */
+import type { Slices } from '../base/slices.js';
 import type { Chunk, Chunks } from '../log/chunk.js';
 import type { Lsn } from '../log/lsn.js';
 import {
@@ -20,9 +21,6 @@ import { PiecePool } from './queue/queue-index.js';
 import { QueueState } from './queue/queue-state.js';
 
 export { QueueState } from './queue/queue-state.js';
-
-/** Runs a function in a later turn: `setImmediate`, or the simulator's. */
-export type Later = (run: () => void) => void;
 
 /** Told of every change after it was made, except during recovery. */
 export interface GroupObserver {
@@ -46,7 +44,7 @@ const notOpened = -1;
 export class GroupState {
   readonly group: number;
   readonly chunks: Chunks;
-  readonly later: Later;
+  readonly slices: Slices;
   readonly publishers: Publishers = new Publishers();
   /** Highest lsn applied. */
   applied: Lsn = 0;
@@ -62,10 +60,10 @@ export class GroupState {
   /**
    * @param permanent incarnations of durable queues that are there without an `open`: the wiring's queue in the system group.
    */
-  constructor(group: number, chunks: Chunks, later: Later, permanent: readonly Lsn[] = []) {
+  constructor(group: number, chunks: Chunks, slices: Slices, permanent: readonly Lsn[] = []) {
     this.group = group;
     this.chunks = chunks;
-    this.later = later;
+    this.slices = slices;
     for (const incarnation of permanent) this.makeQueue(incarnation, { durable: true }, 0);
   }
 
@@ -159,12 +157,13 @@ export class GroupState {
 
   /** Drops all queues, in slices, the first at once: for a replica that goes away. */
   dropAll(): void {
-    let budget = dropSlice;
+    const slice = this.slices.size(dropSlice);
+    let budget = slice;
     for (const queue of this.queues.values()) {
-      budget -= 1 + Math.min(queue.index.size, dropSlice);
+      budget -= 1 + Math.min(queue.index.size, slice);
       this.dropQueue(queue.incarnation);
       if (budget > 0) continue;
-      this.later(() => this.dropAll());
+      this.slices.later(() => this.dropAll());
       return;
     }
   }
@@ -339,8 +338,8 @@ export class GroupState {
   }
 
   private letGo(queue: QueueState): void {
-    queue.index.dropFront(dropSlice, this.releaseOne);
-    if (queue.index.size > 0) this.later(() => this.letGo(queue));
+    queue.index.dropFront(this.slices.size(dropSlice), this.releaseOne);
+    if (queue.index.size > 0) this.slices.later(() => this.letGo(queue));
   }
 
   private readonly releaseOne = (chunk: number, length: number): void => {

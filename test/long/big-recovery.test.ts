@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fullSlices } from '../../src/base/slices.js';
 import { Chunk, chunkBytes } from '../../src/log/chunk.js';
 import type { Lsn } from '../../src/log/lsn.js';
 import {
@@ -28,7 +29,11 @@ const turnMsMax = 30;
 
 test(`${messages} copied messages come back, in bounded memory and short turns`, async (t) => {
   const chunks = new TestChunks();
-  const state = new GroupState(1, chunks, (run) => setImmediate(run));
+  const state = new GroupState(
+    1,
+    chunks,
+    fullSlices((run) => setImmediate(run)),
+  );
   const recovery = new GroupRecovery(state);
   const buffer = new Uint8Array(chunkBytes);
   const view = new DataView(buffer.buffer);

@@ -12,7 +12,7 @@
 import type { Clock } from '../../base/clock.js';
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { Rules } from '../../base/rules.js';
-import { SlicedWalk } from '../../base/slices.js';
+import { SlicedWalk, type Slices } from '../../base/slices.js';
 import { type Flushable, Phase, type Turn } from '../../base/turn.js';
 import type { EnqueueView, MessageParts } from '../../log/record.js';
 import type { ConsumeRequest, DeliverySink, GetRequest, PublishOwner, Subscription } from '../../model/broker.js';
@@ -36,7 +36,7 @@ export interface GroupClientContext {
   readonly rules: Rules;
   readonly memory: OutboxMemory;
   /** Runs a function in a later turn. */
-  later(run: () => void): void;
+  readonly slices: Slices;
   /** The wiring that this node routes with (rule 15). */
   wiringVersion(): number;
 }
@@ -290,7 +290,7 @@ export class GroupClient implements HolderClient, Flushable {
 
   private goThrough(steps: Iterator<number, void>, done?: () => void): void {
     this.walk = undefined;
-    const walk = new SlicedWalk(steps, attachSlice, this.context.later, done);
+    const walk = new SlicedWalk(steps, attachSlice, this.context.slices, done);
     // What `done` has begun is the walk to be stopped.
     if (!walk.isOver) this.walk = walk;
   }

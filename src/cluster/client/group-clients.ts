@@ -8,6 +8,7 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import type { Rules } from '../../base/rules.js';
+import type { Slices } from '../../base/slices.js';
 import type { Turn } from '../../base/turn.js';
 import { EnqueueView } from '../../log/record.js';
 import type { DeliverySink, PublishOwner } from '../../model/broker.js';
@@ -28,7 +29,7 @@ export interface GroupClientsOptions {
   boot: number;
   turn: Turn;
   clock: Clock;
-  later(run: () => void): void;
+  readonly slices: Slices;
   logger: Logger;
   rules: Rules;
   directory: GroupDirectory;
@@ -74,7 +75,7 @@ export class GroupClients implements UnconfirmedKeeper {
       clock: options.clock,
       rules: options.rules,
       memory: this.memory,
-      later: options.later,
+      slices: options.slices,
       wiringVersion: () => options.wiringVersion(),
     };
     options.directory.onChange((group) => this.changed(group));

@@ -37,7 +37,7 @@ export class BackfillSender {
    * come with a batch.
    */
   begin(follower: Follower): void {
-    new SlicedWalk(this.listQueues(follower), queuesPerFrame, this.replica.state.later, () => {
+    new SlicedWalk(this.listQueues(follower), queuesPerFrame, this.replica.state.slices, () => {
       if (!this.isCurrent(follower)) return;
       follower.isStreaming = true;
       this.replica.primary!.wake();
@@ -46,11 +46,13 @@ export class BackfillSender {
 
   private *listQueues(follower: Follower): Generator<number, void> {
     let part = this.queuesMessage(follower);
+    let most = this.replica.state.slices.size(queuesPerFrame);
     for (const { incarnation, options, index } of this.replica.state.allQueues()) {
       if (!this.isCurrent(follower)) return;
-      if (part.queues.length === queuesPerFrame) {
+      if (part.queues.length === most) {
         this.sendQueues(follower, part);
         part = this.queuesMessage(follower);
+        most = this.replica.state.slices.size(queuesPerFrame);
       }
       part.queues.push([incarnation, options]);
       part.messages += index.size;

@@ -56,7 +56,7 @@ export class Inheritance {
       this.state = 'applying';
       const { handOver } = passedOn;
       this.replica.passedOn = undefined;
-      new SlicedWalk(handOver.apply(this.replica.state), applySlice, this.replica.state.later, () => {
+      new SlicedWalk(handOver.apply(this.replica.state), applySlice, this.replica.state.slices, () => {
         this.state = 'settled';
         this.handOver = handOver;
         changed();

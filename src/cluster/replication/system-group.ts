@@ -43,7 +43,7 @@ export class SystemReplica implements SystemGroup, GroupObserver {
     const index = state.queue(wiringIncarnation)!.index;
     let above: Lsn = 0;
     for (;;) {
-      const positions = index.positionsAscending(above, loadSlice);
+      const positions = index.positionsAscending(above, state.slices.size(loadSlice));
       if (positions.length === 0) break;
       for (const position of positions) await this.load(replica, position);
       above = positions[positions.length - 1]!;

@@ -10,10 +10,9 @@
  * that it has not heard of for deleted ones.
  */
 import type { Logger } from '../../base/logger.js';
-import { SlicedWalk } from '../../base/slices.js';
+import { SlicedWalk, type Slices } from '../../base/slices.js';
 import type { Lsn } from '../../log/lsn.js';
 import { encodeDrop, encodeOpen } from '../../log/record.js';
-import type { Later } from '../../model/group-state.js';
 import { PositionHeap } from '../../model/queue/position-heap.js';
 import { isDurable, type QueueObject } from '../../model/wiring/objects.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
@@ -62,13 +61,13 @@ class LedGroup {
 export class WiringReconciler {
   private readonly tables: WiringTables;
   private readonly logger: Logger;
-  private readonly later: Later;
+  private readonly slices: Slices;
   private readonly led = new Map<number, LedGroup>();
 
-  constructor(tables: WiringTables, logger: Logger, later: Later) {
+  constructor(tables: WiringTables, logger: Logger, slices: Slices) {
     this.tables = tables;
     this.logger = logger;
-    this.later = later;
+    this.slices = slices;
   }
 
   /** This node leads the group from now on; replaces what was led under the same number before. */
@@ -104,7 +103,7 @@ export class WiringReconciler {
     const changes = led.version < 0 ? undefined : tables.queueChanges(led.group.group, led.version);
     if (changes === undefined) {
       led.comparing = true;
-      new SlicedWalk(this.compare(led, version), compareSlice, this.later, () => this.compared(led, version));
+      new SlicedWalk(this.compare(led, version), compareSlice, this.slices, () => this.compared(led, version));
       return;
     }
     const appeared = new PositionHeap();

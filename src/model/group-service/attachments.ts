@@ -76,7 +76,7 @@ export class Attachments {
 
   /** Goes through many things, in slices as long as the service is there. */
   walk(steps: Iterator<number, void>, done?: () => void): SlicedWalk {
-    const walk = new SlicedWalk(steps, walkSlice, this.service.state.later, (over) => {
+    const walk = new SlicedWalk(steps, walkSlice, this.service.state.slices, (over) => {
       this.walks.delete(over);
       done?.();
     });

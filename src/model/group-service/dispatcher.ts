@@ -30,7 +30,7 @@ export class Dispatcher {
 
   /** In a later turn, so that one queue does not hold up everything else. */
   later(queue: ServedQueue): void {
-    this.state.later(() => this.soon(queue));
+    this.state.slices.later(() => this.soon(queue));
   }
 
   /** The chunk that the queue waits for is there: it stays until the end of this turn. */
@@ -47,11 +47,11 @@ export class Dispatcher {
     const due = this.dirty;
     if (due.length === 0) return;
     this.dirty = [];
-    let room = deliveriesMax;
+    let room = this.state.slices.size(deliveriesMax);
     for (let i = 0; i < due.length; i++) {
       if (room <= 0) {
         const rest = due.slice(i);
-        this.state.later(() => {
+        this.state.slices.later(() => {
           if (this.isClosed) return;
           this.dirty = rest.concat(this.dirty);
           this.touch();

@@ -104,7 +104,7 @@ export class GroupService implements Flushable {
     this.dispatcher = new Dispatcher(options.state, () => this.touch());
     this.purges = new Purges({
       answers: this.answers,
-      later: options.state.later,
+      later: options.state.slices.later,
       touch: () => this.touch(),
       isClosed: () => this.isClosed,
     });
@@ -228,7 +228,7 @@ export class GroupService implements Flushable {
   /** Once it is drained: what the next primary must know. `done` is called with its pieces, now or in a later turn. */
   writeHandOver(done: (pieces: readonly Uint8Array[]) => void): void {
     const writer = new HandOverWriter(this.flagBefore);
-    new SlicedWalk(this.handingOver(writer), walkSlice, this.state.later, () => done(writer.end()));
+    new SlicedWalk(this.handingOver(writer), walkSlice, this.state.slices, () => done(writer.end()));
   }
 
   private *handingOver(writer: HandOverWriter): Generator<number, void> {

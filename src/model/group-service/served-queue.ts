@@ -169,7 +169,8 @@ export class ServedQueue implements QueueWatcher {
     if (this.gone) return Number.POSITIVE_INFINITY;
     const { index } = this.state;
     const before = index.ready;
-    const next = index.giveBackOf(holder, this.service.rules.flagReaped, from, giveBackSlice);
+    const slice = this.service.state.slices.size(giveBackSlice);
+    const next = index.giveBackOf(holder, this.service.rules.flagReaped, from, slice);
     if (index.ready > before) this.service.dispatchSoon(this);
     return next;
   }
@@ -211,7 +212,7 @@ export class ServedQueue implements QueueWatcher {
     writer.beginQueue(this.incarnation, this.flagBefore, this.handedUpTo);
     const add = (position: Lsn, held: boolean, flagged: boolean): void => writer.add(position, held, flagged);
     for (let from = this.flagBefore; from !== Number.POSITIVE_INFINITY; ) {
-      from = this.state.index.handled(from, this.handedUpTo, giveBackSlice, add);
+      from = this.state.index.handled(from, this.handedUpTo, this.service.state.slices.size(giveBackSlice), add);
       yield giveBackSlice;
     }
   }
@@ -219,8 +220,9 @@ export class ServedQueue implements QueueWatcher {
   /** Marks up to a slice of the ready messages up to `until` for dequeueing; returns how many. 0 = there are none left. */
   purgeSlice(until: Lsn): number {
     const { index } = this.state;
+    const most = this.service.state.slices.size(purgeSlice);
     let count = 0;
-    for (; count < purgeSlice; count++) {
+    for (; count < most; count++) {
       const entry = index.nextReady();
       if (entry === undefined || entry.position > until) break;
       const { position, durable } = entry;

@@ -4,6 +4,7 @@ import type { Clock } from '../../../src/base/clock.js';
 import { silentLogger } from '../../../src/base/logger.js';
 import type { Random } from '../../../src/base/random.js';
 import { Turn } from '../../../src/base/turn.js';
+import { fullSlices } from '../../../src/base/slices.js';
 import { BrokerNode } from '../../../src/broker-node.js';
 import type { BrokerOptions, BrokerPorts } from '../../../src/broker-options.js';
 import type { EnqueueView } from '../../../src/log/record.js';
@@ -44,7 +45,7 @@ export function makeNode(
       random: realRandom,
       logger: silentLogger,
       disk: new MemoryDisk(),
-      later: (run) => void setImmediate(run),
+      slices: fullSlices((run) => setImmediate(run)),
       cluster: undefined,
       ...ports,
     },

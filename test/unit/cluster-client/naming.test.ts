@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { allRules } from '../../../src/base/rules.js';
 import { Turn } from '../../../src/base/turn.js';
+import { fullSlices } from '../../../src/base/slices.js';
 import { attachSlice, GroupClient } from '../../../src/cluster/client/group-client.js';
 import { OutboxMemory } from '../../../src/cluster/client/publish-outbox.js';
 import { RemoteTie } from '../../../src/cluster/client/remote-tie.js';
@@ -88,7 +89,7 @@ function setup() {
   const client = new GroupClient(1, {
     boot: 1,
     turn: new Turn((run) => put.push(run)),
-    later: (run) => put.push(run),
+    slices: fullSlices((run) => put.push(run)),
     clock: { now: () => 0 } as never,
     rules: allRules,
     memory: new OutboxMemory(),

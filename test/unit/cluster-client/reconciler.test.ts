@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { silentLogger } from '../../../src/base/logger.js';
 import { protocolVersions } from '../../../src/base/versions.js';
+import { fullSlices } from '../../../src/base/slices.js';
 import type { WiredGroup } from '../../../src/cluster/wiring/ports.js';
 import { WiringReconciler } from '../../../src/cluster/wiring/wiring-reconciler.js';
 import { Chunk } from '../../../src/log/chunk.js';
@@ -79,7 +80,15 @@ function setup(): { tables: WiringTables; reconciler: WiringReconciler; later: (
   tables.appeared(13, queue('c', 1, false));
   tables.applied(13);
   const later: (() => void)[] = [];
-  return { tables, reconciler: new WiringReconciler(tables, silentLogger, (run) => later.push(run)), later };
+  return {
+    tables,
+    reconciler: new WiringReconciler(
+      tables,
+      silentLogger,
+      fullSlices((run) => later.push(run)),
+    ),
+    later,
+  };
 }
 
 describe('wiring reconciler', () => {

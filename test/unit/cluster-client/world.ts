@@ -6,6 +6,7 @@ import { silentLogger } from '../../../src/base/logger.js';
 import { allRules, type Rules } from '../../../src/base/rules.js';
 import { type Flushable, Phase, Turn } from '../../../src/base/turn.js';
 import { protocolVersions } from '../../../src/base/versions.js';
+import { fullSlices } from '../../../src/base/slices.js';
 import { AttachmentServer } from '../../../src/cluster/client/attachment-server.js';
 import { GroupClients } from '../../../src/cluster/client/group-clients.js';
 import type { GroupDirectory, Leadership, LedGroup } from '../../../src/cluster/client/ports.js';
@@ -47,7 +48,11 @@ export class TestPrimary implements GroupAppender, Flushable {
     this.node = node;
     this.epoch = epoch;
     const chunks = new ChunkStore(node.turn, silentLogger, 1 << 28);
-    this.state = new GroupState(group.id, chunks, (run) => node.world.loop.after(0, node.context, run));
+    this.state = new GroupState(
+      group.id,
+      chunks,
+      fullSlices((run) => node.world.loop.after(0, node.context, run)),
+    );
     this.replay(chunks);
     this.log = new GroupLog(group.id, chunks);
     this.log.resetTo(this.state.applied);
@@ -288,7 +293,7 @@ export class TestNode {
       boot,
       turn: this.turn,
       clock: this.clock,
-      later: (run) => world.loop.after(0, this.context, run),
+      slices: fullSlices((run) => world.loop.after(0, this.context, run)),
       logger: silentLogger,
       rules,
       directory: this.directory,

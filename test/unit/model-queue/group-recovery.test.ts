@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
+import { fullSlices } from '../../../src/base/slices.js';
 import type { Chunk } from '../../../src/log/chunk.js';
 import type { Lsn } from '../../../src/log/lsn.js';
 import {
@@ -56,7 +57,11 @@ function drop(lsn: Lsn, incarnation: Lsn = queue): Uint8Array {
 class Bench {
   readonly chunks: TestChunks = new TestChunks();
   readonly later: (() => void)[] = [];
-  readonly state: GroupState = new GroupState(1, this.chunks, (run) => this.later.push(run));
+  readonly state: GroupState = new GroupState(
+    1,
+    this.chunks,
+    fullSlices((run) => this.later.push(run)),
+  );
   readonly recovery: GroupRecovery = new GroupRecovery(this.state);
   private chunk: Chunk = this.chunks.open(1, 0);
   private offset = 0;

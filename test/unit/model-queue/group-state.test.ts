@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { fullSlices } from '../../../src/base/slices.js';
 import type { Chunk } from '../../../src/log/chunk.js';
 import { epochStart, type Lsn } from '../../../src/log/lsn.js';
 import {
@@ -26,7 +27,12 @@ class Bench {
   private offset = 0;
 
   constructor(permanent: number[] = []) {
-    this.state = new GroupState(1, this.chunks, (run) => this.later.push(run), permanent);
+    this.state = new GroupState(
+      1,
+      this.chunks,
+      fullSlices((run) => this.later.push(run)),
+      permanent,
+    );
     this.chunk = this.chunks.open(1, 0);
   }
 

@@ -4,6 +4,7 @@ import { silentLogger } from '../../../src/base/logger.js';
 import type { Rules } from '../../../src/base/rules.js';
 import { Turn } from '../../../src/base/turn.js';
 import { protocolVersions } from '../../../src/base/versions.js';
+import { fullSlices } from '../../../src/base/slices.js';
 import { Chunk, type Chunks, chunkBytes } from '../../../src/log/chunk.js';
 import { epochStart, type Lsn } from '../../../src/log/lsn.js';
 import {
@@ -320,7 +321,13 @@ export class TestPrimary {
     const { previous, epoch = 1 } = options;
     this.chunks = previous?.chunks ?? new TestChunks();
     this.scheduled = previous?.scheduled ?? [];
-    this.state = previous?.state ?? new GroupState(1, this.chunks, (run) => this.scheduled.push(run));
+    this.state =
+      previous?.state ??
+      new GroupState(
+        1,
+        this.chunks,
+        fullSlices((run) => this.scheduled.push(run)),
+      );
     this.log = new TestLog(1, this.chunks, epoch);
     this.service = new GroupService({
       state: this.state,

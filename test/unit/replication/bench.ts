@@ -3,6 +3,7 @@ import { silentLogger } from '../../../src/base/logger.js';
 import { allRules } from '../../../src/base/rules.js';
 import { protocolVersions } from '../../../src/base/versions.js';
 import { Turn } from '../../../src/base/turn.js';
+import { fullSlices } from '../../../src/base/slices.js';
 import { SoloLiveness } from '../../../src/cluster/liveness/solo.js';
 import { BackfillPace } from '../../../src/cluster/replication/backfill-pace.js';
 import { type ReplicationContext, replicationLimits } from '../../../src/cluster/replication/context.js';
@@ -88,7 +89,12 @@ export class TestReplica {
     const clock = new ManualClock();
     const turn = new Turn((run) => setImmediate(run));
     const store = await Store.open({ disk, clock, turn, random: seeded(3), logger: silentLogger, lowWaterBytes: 0 });
-    const newState = (of: number): GroupState => new GroupState(of, store.chunks, (run) => setImmediate(run));
+    const newState = (of: number): GroupState =>
+      new GroupState(
+        of,
+        store.chunks,
+        fullSlices((run) => setImmediate(run)),
+      );
     const { groups } = await recoverGroups(store, newState);
     const found: { state: GroupState; meta: GroupMeta } | undefined = groups.get(number);
     const context = {
@@ -139,7 +145,11 @@ export class TestReplica {
   /** The group comes back to the process that gave it away. */
   again(): TestReplica {
     const { context } = this.replica;
-    const state = new GroupState(group, this.store.chunks, (run) => setImmediate(run));
+    const state = new GroupState(
+      group,
+      this.store.chunks,
+      fullSlices((run) => setImmediate(run)),
+    );
     const listener = { roleChanged() {}, retired() {} };
     return new TestReplica(this.disk, this.store, new GroupReplica(group, context, state, undefined, listener));
   }

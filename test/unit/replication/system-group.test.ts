@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { fullSlices } from '../../../src/base/slices.js';
 import type { GroupReplica } from '../../../src/cluster/replication/group-replica.js';
 import { SystemReplica, wiringIncarnation } from '../../../src/cluster/replication/system-group.js';
 import { Chunk } from '../../../src/log/chunk.js';
@@ -38,7 +39,12 @@ it('a declaration that a compaction moves while its chunk is read is found where
   const { bytes, view } = from;
   from.bytes = undefined;
   const replica = {
-    state: { observers: [], queue: () => ({ index }), chunk: (id: number) => chunks[id] },
+    state: {
+      observers: [],
+      queue: () => ({ index }),
+      chunk: (id: number) => chunks[id],
+      slices: fullSlices((run) => run()),
+    },
     context: {
       chunks: {
         load: (_chunk: Chunk, then: () => void) =>

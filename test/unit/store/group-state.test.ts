@@ -1,6 +1,7 @@
 /** Compaction with the real group state: messages in several queues, queues that are dropped. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { fullSlices } from '../../../src/base/slices.js';
 import type { Chunk } from '../../../src/log/chunk.js';
 import { type Batch, GroupLog } from '../../../src/log/group-log.js';
 import type { GroupMeta, JournalOwner } from '../../../src/log/journal.js';
@@ -32,7 +33,11 @@ class StateOwner implements JournalOwner {
 
   constructor(store: Store) {
     this.store = store;
-    this.state = new GroupState(groupNumber, store.chunks, (run) => setImmediate(run));
+    this.state = new GroupState(
+      groupNumber,
+      store.chunks,
+      fullSlices((run) => setImmediate(run)),
+    );
     this.log = new GroupLog(groupNumber, store.chunks);
   }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { fullSlices } from '../../../src/base/slices.js';
 import { batchVersion } from '../../../src/log/batch.js';
 import { parseBatch } from '../../../src/log/group-log.js';
 import {
@@ -57,7 +58,12 @@ describe('records with unknown fields at their end', () => {
 
   it('a batch of them is applied, one record after the other', () => {
     const chunks = new TestChunks();
-    const state = new GroupState(4, chunks, (run) => run(), [3]);
+    const state = new GroupState(
+      4,
+      chunks,
+      fullSlices((run) => run()),
+      [3],
+    );
     const drop = withMore(encodeDrop(9, 1), 3);
     const records = [encodeOpen(9, 1, { durable: true }), withMore(enqueue(), 9), withMore(enqueue(), 1), drop];
     const bytes = batchOf(records);
