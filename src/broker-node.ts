@@ -23,8 +23,8 @@ import { HotStandby } from './cluster/hot-standby.js';
 import { localGroup, type Member, MemberState, type Replica, systemGroup } from './cluster/map.js';
 import { Entrance } from './cluster/entrance.js';
 import { Operations } from './cluster/operations.js';
-import { Readiness } from './cluster/readiness.js';
 import { OwnMember } from './cluster/own-member.js';
+import { Readiness } from './cluster/readiness.js';
 import { JoinNews } from './cluster/join-news.js';
 import { ClusterReport } from './cluster/report.js';
 import { VersionKeeper } from './cluster/version-keeper.js';
@@ -49,6 +49,8 @@ import { GroupState } from './model/group-state.js';
 import { WiringTables } from './model/wiring/tables.js';
 import { Store } from './store/store.js';
 
+/** What the cluster is told of a node that cannot write, or soon cannot. */
+const lowOnDisk = 'low on disk';
 /** A stop takes no longer for what it gives away. */
 const handOverMsMax = 10_000;
 
@@ -375,7 +377,10 @@ export class BrokerNode {
       ports.clock,
       ports.logger,
     );
-    store.journal.onState(() => this.gate.check());
+    store.journal.onState(() => {
+      this.gate.check();
+      if (this.links !== undefined) this.entry.tellHealth(() => (store.journal.state === 'ok' ? undefined : lowOnDisk));
+    });
     this.clusterBroker = new ClusterBroker({
       node: options.node,
       tables: this.tables,

@@ -27,6 +27,8 @@ export interface Member extends Replica {
   /** Its journal lacks something: this boot is not elected before it has joined anew. Older versions do not say. */
   damaged?: boolean;
   state: MemberState;
+  /** Why it is not to lead now, though it runs; left out if it is well. */
+  ailing?: string | undefined;
   /** Protocol versions that it speaks; not there: the first program did not say. See `versionsOf`. */
   versions?: VersionRange;
   /** Its journal is marked: older programs than this version's do not open it any more. */

@@ -13,6 +13,7 @@ export class OwnMember {
   private readonly coordinator: Coordinator;
   private readonly map: ClusterMap;
   private readonly clock: Clock;
+  private toldAiling: string | undefined;
   private closed = false;
 
   constructor(self: Replica, coordinator: Coordinator, map: ClusterMap, clock: Clock) {
@@ -36,6 +37,14 @@ export class OwnMember {
       }
       await new Promise<void>((resolve) => this.clock.after(retryMs, resolve));
     }
+  }
+
+  /** The node ails, or is well again: what of, if at all, is asked when that is written. */
+  tellHealth(ailing: () => string | undefined): void {
+    if (this.toldAiling === ailing() || this.closed) return;
+    this.toldAiling = ailing();
+    // Another process has our name: it tells of itself.
+    this.change((member) => ({ ...member, ailing: ailing() })).catch(() => {});
   }
 
   /** In hot standby: clients are sent here no more. Resolves when the cluster knows, or soon if it cannot be told. */

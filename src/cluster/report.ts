@@ -24,6 +24,8 @@ export interface MemberReport {
   amqp: string;
   http: string;
   state: 'ready' | 'joining' | 'draining' | 'down';
+  /** Why it leads nothing if that can be avoided, such as a full disk; left out if it is well. */
+  ailing?: string;
   /** The oldest and the newest protocol version that it speaks. */
   protocol: [min: number, max: number];
 }
@@ -72,6 +74,7 @@ export class ClusterReport implements GroupMembers {
         amqp: value.amqp,
         http: value.http,
         state: this.stateOf(value),
+        ...(value.ailing === undefined ? {} : { ailing: value.ailing }),
         protocol: protocolOf(value),
       }))
       .sort((a, b) => (a.name < b.name ? -1 : 1));

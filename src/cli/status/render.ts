@@ -14,7 +14,7 @@ export function renderStatus(view: ClusterView): string {
 export function renderMembers(view: ClusterView): string {
   const rows = view.members.map((member) => [
     member.name,
-    member.state,
+    member.ailing === undefined ? member.state : `${member.state} (${member.ailing})`,
     member.amqp || '-',
     member.http || '-',
     member.state === 'down' ? '-' : String(member.pid),

@@ -8,10 +8,11 @@ function home(map: ClusterMap): string | undefined {
   return map.groups.get(systemGroup)?.value.primary.node;
 }
 
-/** False for a node that is to be primary of nothing, if it can be avoided: it says so, or it is being drained. */
+/** False for a node that is to be primary of nothing, if it can be avoided: it says so, is being drained, or is not well. */
 export function mayLead(map: ClusterMap, node: string): boolean {
   const member = map.members.get(node)?.value;
-  return member?.lead === true && (member.state === MemberState.ready || member.state === MemberState.joining);
+  if (member?.lead !== true || member.ailing !== undefined) return false;
+  return member.state === MemberState.ready || member.state === MemberState.joining;
 }
 
 /**

@@ -171,8 +171,14 @@ export class SetKeeper {
     if (liveness.mayDepose(member.node, member.boot)) return true;
     const follower = this.primary.followers.get(member.node);
     if (follower !== undefined && sameReplica(follower.replica, member))
-      return follower.durable < this.primary.replica.disk.value && now - follower.levelAt > limits.slowMs;
+      return follower.durable < this.primary.replica.disk.value && now - follower.levelAt > this.patience(member);
     return this.primary.unfollowedFor(member.node, now) > limits.slowMs;
+  }
+
+  /** Who says that it cannot write is not waited for as long as who may be slow for a moment. */
+  private patience({ node }: Replica): number {
+    const { map, limits } = this.context;
+    return map.members.get(node)?.value.ailing === undefined ? limits.slowMs : limits.slowMs / 10;
   }
 
   private without(members: readonly Replica[]): Replica[] {
