@@ -19,6 +19,7 @@ import { Links } from './cluster/link/links.js';
 import { HeartbeatLiveness } from './cluster/liveness/heartbeats.js';
 import type { Liveness } from './cluster/liveness/liveness.js';
 import { SoloLiveness } from './cluster/liveness/solo.js';
+import { FailoverNews } from './cluster/failover-news.js';
 import { HotStandby } from './cluster/hot-standby.js';
 import { localGroup, type Member, MemberState, type Replica, systemGroup } from './cluster/map.js';
 import { Entrance } from './cluster/entrance.js';
@@ -96,6 +97,7 @@ export class BrokerNode {
   private system!: SystemReplica;
   private member!: Member;
   private entry!: OwnMember;
+  private news: FailoverNews | undefined;
   private versionKeeper: VersionKeeper | undefined;
   private recovered: Map<number, RecoveredGroup> = new Map();
   private readiness: Readiness | undefined;
@@ -146,6 +148,7 @@ export class BrokerNode {
     this.readiness?.close();
     this.entry?.close();
     this.versionKeeper?.close();
+    this.news?.close();
     this.gate?.close();
     this.reconciler?.close();
     this.wiringClient?.close();
@@ -366,6 +369,9 @@ export class BrokerNode {
     this.report = new ClusterReport(this);
     this.operations = new Operations(this.map, ports.clock);
     this.admission = new HotStandby(this.self, this.map, this.links);
+    const { tables, clients, map, report, admission } = this;
+    const leads = (): boolean => this.mayRoute() && this.system.leader()?.appender.mayAct() === true;
+    this.news = new FailoverNews({ tables, clients, map, report, admission, clock: ports.clock, leads });
     const health = { publishStop: () => this.publishStop(), onChange: () => {} };
     this.gate = new SourcesGate(
       [

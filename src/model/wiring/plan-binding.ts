@@ -5,6 +5,7 @@ import { nameKey } from './footprint.js';
 import { bindingKey, type ExchangeObject, isDurable, type QueueObject } from './objects.js';
 import type { ChangeBinding } from './operations.js';
 import { checkNotDefaultExchange } from './plan-exchange.js';
+import { failoverExchange } from './vhost-names.js';
 import {
   checkMayUse,
   checkNameLength,
@@ -16,6 +17,11 @@ import {
 } from './planner.js';
 
 export function planBind(planner: Planner, change: ChangeBinding): void {
+  if (change.destinationKind === 'exchange' && change.destination === failoverExchange)
+    throw new RefusedError(
+      Refusal.accessRefused,
+      `cannot bind to ${describeExchange(change.vhost, change.destination)}: only the broker publishes there`,
+    );
   const { source, destination } = checkEnds(planner, change);
   if (source === undefined) throw notFound(describeExchange(change.vhost, change.source));
   if (destination === undefined) {

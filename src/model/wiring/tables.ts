@@ -216,6 +216,19 @@ export class WiringTables {
     return this.router.route(from, routingKey, names.exchanges, headers);
   }
 
+  /** Where the broker's own messages to an exchange go, be it internal or not. Nowhere, if there is no such exchange. */
+  routeFrom(vhost: string, exchange: string): Routing {
+    const names = this.vhosts.get(vhost);
+    const from = names?.exchanges.get(exchange);
+    if (names === undefined || from?.exchange === undefined) return { keyed: true, queues: [] };
+    return this.router.route(from, '', names.exchanges, () => ({}));
+  }
+
+  /** The bindings that leave the exchanges of that name, in all vhosts. */
+  *bindingsFrom(exchange: string): Generator<BindingObject, void> {
+    for (const names of this.vhosts.values()) yield* names.exchanges.get(exchange)?.outbound() ?? [];
+  }
+
   private vhost(name: string): VhostNames {
     let names = this.vhosts.get(name);
     if (names === undefined) {

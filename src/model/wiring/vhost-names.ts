@@ -6,6 +6,9 @@ import { type ExchangeObject, ExchangeType, type VhostObject } from './objects.j
 /** The vhost that exists without a declaration. */
 export const defaultVhost = '/';
 
+/** Where the broker itself tells of the cluster: clients may bind queues and exchanges to it, and not publish there. */
+export const failoverExchange = 'amq.failover';
+
 /** The exchanges that every vhost has without declarations: durable, and nobody can delete them. */
 const predeclared: readonly [name: string, type: ExchangeType][] = [
   ['', ExchangeType.direct],
@@ -14,6 +17,7 @@ const predeclared: readonly [name: string, type: ExchangeType][] = [
   ['amq.topic', ExchangeType.topic],
   ['amq.headers', ExchangeType.headers],
   ['amq.match', ExchangeType.headers],
+  [failoverExchange, ExchangeType.fanout],
 ];
 
 /** The names in one vhost, and what has them. */
@@ -35,7 +39,7 @@ export class VhostNames {
         type,
         durable: true,
         autoDelete: false,
-        internal: false,
+        internal: exchange === failoverExchange,
         arguments: {},
       };
       const matcher = exchange === '' ? new DefaultMatcher(this.queues) : createMatcher(type);

@@ -135,6 +135,21 @@ test('names of the broker are not for clients', () => {
   assert.equal(wiring.refused(bind('amq.direct', '', '', { destinationKind: 'exchange' })), text);
 });
 
+test('what the broker tells of itself comes from the broker', () => {
+  const wiring = new InstantWiring();
+  assert.equal(
+    wiring.refused(bind('amq.fanout', 'amq.failover', '', { destinationKind: 'exchange' })),
+    "access-refused: cannot bind to exchange 'amq.failover' in vhost '/': only the broker publishes there",
+  );
+  assert.throws(
+    () => wiring.reaches('amq.failover', ''),
+    /cannot publish to internal exchange 'amq.failover' in vhost '\/'/,
+  );
+  wiring.done(declareQueue('q'));
+  wiring.done(bind('amq.failover', 'q'));
+  wiring.done(bind('amq.failover', 'amq.fanout', '', { destinationKind: 'exchange' }));
+});
+
 test('names longer than a short string are refused', () => {
   const wiring = new InstantWiring();
   assert.match(wiring.refused(declareQueue('\u20ac'.repeat(86))), /longer than 255 bytes/);
