@@ -1,6 +1,6 @@
 /** One broker as a real process: `understudy serve` in a session of its own, to be killed, frozen and started again. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { endWithTest, untilKilled } from './children.js';
@@ -64,6 +64,17 @@ export class NodeProcess {
 
   get amqpUrl(): string {
     return `amqp://${this.amqpAddress}`;
+  }
+
+  /** Lines of its log at the level of errors, in all its lives so far. */
+  get loggedErrors(): string[] {
+    const lines = readFileSync(this.log, 'utf8').split('\n');
+    return lines.filter((line) => line !== '' && (!line.startsWith('{') || /"level":[56]0/.test(line)));
+  }
+
+  /** Resident memory of the process. */
+  get rssBytes(): number {
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8'))![1]) * 1024;
   }
 
   get httpUrl(): URL {
