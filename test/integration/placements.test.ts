@@ -10,7 +10,7 @@ import { finished } from './support/command.js';
 const waitMs = 30_000;
 
 describe('placements', { timeout: 180_000 }, () => {
-  it('follow-consumers: a queue’s primary goes to where its consumers are, unnoticed by them', async (t) => {
+  it('S64: follow-consumers: a queue’s primary goes to where its consumers are, unnoticed by them', async (t) => {
     await using cluster = await clusterOf(3, ['--placement', 'follow-consumers']);
     const [near, , far] = cluster.nodes as [NodeProcess, NodeProcess, NodeProcess];
     const received: number[] = [];
@@ -43,7 +43,7 @@ describe('placements', { timeout: 180_000 }, () => {
     assert.equal(flagged, 0);
   });
 
-  it('time-shared: nodes with consumers lead in turn', async () => {
+  it('S64: time-shared: nodes with consumers lead in turn', async () => {
     await using cluster = await clusterOf(3, ['--placement', 'time-shared', '--time-share', '1s']);
     const leaders = new Set<string>();
     const connections = await Promise.all(cluster.nodes.slice(1).map((node) => connect(node.amqpUrl)));
