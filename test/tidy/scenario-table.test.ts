@@ -62,7 +62,7 @@ describe('the table of scenarios', () => {
     const isEmpty = (part: string): boolean =>
       !documentPattern.test(part) && references(part).length === 0 && !part.split(', ').every((id) => ids.has(id));
     const empty = rows.filter(({ cell }) => {
-      const parts = cell.split('; ');
+      const parts = cell.replaceAll(/ "[^"]*"/g, '').split('; ');
       const words = parts.findIndex((part) => wordPattern.test(part));
       return parts.slice(0, words === -1 ? undefined : words).some(isEmpty);
     });
