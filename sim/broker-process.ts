@@ -108,6 +108,10 @@ class BrokerProbe implements NodeProbe {
     return this.node.tables.queue(vhost, queue)?.position ?? 0;
   }
 
+  logEnd(group: number): number {
+    return this.replicas.get(group)?.log.end ?? -1;
+  }
+
   queues(group: number): QueueProbe[] {
     const state = this.replicas.get(group)?.state;
     if (state === undefined) return [];

@@ -60,7 +60,7 @@ export class Copy {
   }
 
   get durable(): boolean {
-    return this.message.persistent && this.queue.durable;
+    return this.message.persistent && this.queue.durable && !this.queue.relaxed;
   }
 
   toString(): string {
@@ -149,6 +149,8 @@ export class QueueLife {
   publishExcuse = '';
   /** The declaration itself may have been lost, for the reason given. */
   excuse = '';
+  /** What happens to it may count before it is on disk. */
+  relaxed = false;
   readonly copies: Copy[] = [];
 
   /** All that is in it now may be lost, for the reason given. */

@@ -101,6 +101,8 @@ export interface NodeProbe {
   groupOf(vhost: string, queue: string): number;
   /** The incarnation of a queue; 0 = the node does not know it. */
   incarnationOf(vhost: string, queue: string): number;
+  /** How far the node has the group's log: after a restart, what its journal had. -1 = it has none. */
+  logEnd(group: number): number;
   /** Queues of a group as committed on this replica. */
   queues(group: number): QueueProbe[];
   /** True if the committed state of this replica has the queue. */

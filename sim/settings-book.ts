@@ -5,7 +5,8 @@ import { Pattern } from '../src/model/policy/pattern.js';
 export interface BookedPolicy {
   readonly name: string;
   readonly pattern: string;
-  readonly minInSync: number;
+  /** Undefined: it says nothing of that. */
+  readonly minInSync?: number;
 }
 
 interface Change {
@@ -28,11 +29,15 @@ export class SettingsBook {
     this.minInSyncDefault = minInSyncDefault;
   }
 
-  /** Returns what is to be called when it is answered. */
-  asked(now: number, policies: readonly BookedPolicy[]): (now: number, uncertain: boolean) => void {
+  /** Returns what is to be called when it is answered; `refused`: nothing was changed. */
+  asked(
+    now: number,
+    policies: readonly BookedPolicy[],
+  ): (now: number, outcome: { uncertain: boolean; refused: boolean }) => void {
     const change: Change = { askedAt: now, doneAt: Number.POSITIVE_INFINITY, policies };
     this.changes.push(change);
-    return (doneAt, uncertain) => {
+    return (doneAt, { uncertain, refused }) => {
+      if (refused) this.changes.splice(this.changes.indexOf(change), 1);
       change.doneAt = doneAt;
       if (uncertain) this.uncertainFrom = Math.min(this.uncertainFrom, change.askedAt);
     };

@@ -20,6 +20,8 @@ export interface WorkloadOptions {
   recycles?: boolean;
   /** Policies come and go; without it they do in some runs. */
   policies?: boolean;
+  /** There is a queue with `confirm: replicated`; without it there may be one. */
+  relaxed?: boolean;
 }
 
 const draining: ConsumerStyle = {
@@ -58,8 +60,16 @@ export class Workload {
     if (this.random.chance(0.3)) this.queues.push({ name: 'purged', durable: true, fanned: false, arguments: {} });
     if (this.random.chance(0.4) || options.recycles === true)
       this.queues.push({ name: 'recycled', durable: this.random.chance(0.5), fanned: false, arguments: {} });
+    if (options.relaxed ?? this.settings.chance(0.35)) this.queues.push(this.relaxedQueue());
     this.withoutAck = this.random.chance(0.25) ? this.random.pick(this.queues).name : '';
     this.declarer = new Declarer(world, 'declarer', this.queues);
+  }
+
+  /** Sometimes it is so by a policy only, which may come and go. */
+  private relaxedQueue(): QueuePlan {
+    const plan = { name: 'relaxed', durable: true, fanned: true, relaxed: true };
+    const isByArgument = this.options.relaxed === true || this.settings.chance(0.5);
+    return { ...plan, arguments: isByArgument ? { 'x-confirm': 'replicated' } : {} };
   }
 
   /** Arguments that go before policies. */

@@ -12,7 +12,7 @@ import { AttachmentServer } from './cluster/client/attachment-server.js';
 import { QueueAccess } from './cluster/client/queue-access.js';
 import { ClusterBroker } from './cluster/client/cluster-broker.js';
 import { GroupClients } from './cluster/client/group-clients.js';
-import { journalSource, healthSource, memorySource, outboxSource, SourcesGate } from './cluster/client/publish-gate.js';
+import { nodeGate, type SourcesGate } from './cluster/client/publish-gate.js';
 import { ClusterMap } from './cluster/cluster-map.js';
 import type { Coordinator } from './cluster/coordinator/coordinator.js';
 import { Links } from './cluster/link/links.js';
@@ -47,6 +47,7 @@ import { Override } from './cluster/waiting/override.js';
 import { WaitingGroups } from './cluster/waiting/waiting-groups.js';
 import type { Broker } from './model/broker.js';
 import { GroupState } from './model/group-state.js';
+import { TableModes } from './model/policy/table-modes.js';
 import { WiringTables } from './model/wiring/tables.js';
 import { Store } from './store/store.js';
 
@@ -332,6 +333,7 @@ export class BrokerNode {
       tables,
       chooseGroup: (queue, node) => chooseGroup(queue, node, map),
       replicasMax: () => map.config.replicas,
+      version: () => map.config.version,
       lives: { isOver: (node, boot) => this.isOver(node, boot) },
       links: this.links,
       clock,
@@ -373,19 +375,12 @@ export class BrokerNode {
     const leads = (): boolean => this.mayRoute() && this.system.leader()?.appender.mayAct() === true;
     this.news = new FailoverNews({ tables, clients, map, report, admission, clock: ports.clock, leads });
     const health = { publishStop: () => this.publishStop(), onChange: () => {} };
-    this.gate = new SourcesGate(
-      [
-        healthSource(health),
-        journalSource(store.journal, options.journalPendingBytesMax),
-        memorySource(store.chunks),
-        outboxSource(this.clients.memory, options.outboxBytesMax),
-      ],
-      ports.clock,
-      ports.logger,
-    );
-    store.journal.onState(() => {
+    const { journal, chunks } = store;
+    const watched = { health, journal, chunks, outbox: this.clients.memory };
+    this.gate = nodeGate(watched, options, ports.clock, ports.logger);
+    journal.onState(() => {
       this.gate.check();
-      if (this.links !== undefined) this.entry.tellHealth(() => (store.journal.state === 'ok' ? undefined : lowOnDisk));
+      if (this.links !== undefined) this.entry.tellHealth(() => (journal.state === 'ok' ? undefined : lowOnDisk));
     });
     this.clusterBroker = new ClusterBroker({
       node: options.node,
@@ -402,7 +397,8 @@ export class BrokerNode {
   }
 
   private context(): ReplicationContext {
-    const { ports, options, store } = this;
+    const { ports, options, store, limits } = this;
+    const { journal } = store;
     return {
       self: this.self,
       // Alone there is nobody who might have more: it serves what is left, and has said what is not.
@@ -413,12 +409,12 @@ export class BrokerNode {
       logger: ports.logger,
       rules: this.rules,
       versions: options.versions,
-      journal: store.journal,
+      journal,
       chunks: store.chunks,
       map: this.map,
       liveness: this.liveness,
-      limits: this.limits,
-      pace: new BackfillPace(ports.clock, this.limits),
+      limits,
+      pace: new BackfillPace(ports.clock, limits),
       keeper: { keepPublish: (group, bytes, view, start) => this.clients.keepPublish(group, bytes, view, start) },
       newState: (group) => this.newState(group),
       leading: (replica) => this.leading(replica),
@@ -431,6 +427,9 @@ export class BrokerNode {
       rejoined: () => store.mend(),
       systemCommitted: (replica) => this.system.committed(replica),
       systemProgressed: () => this.system.progressed(),
+      syncsInTime: () => journal.state === 'ok' && journal.stuckMs < limits.syncWithinMs,
+      modes: new TableModes(this.tables),
+      rivals: (record) => this.waiting?.rivals(record) ?? { ahead: false, unknown: false },
       makesProgress: () => this.makesProgress(),
       hasQueues: (group) => this.tables.hasQueues(group),
       isDead: (boot) => this.replication.isDead(boot),

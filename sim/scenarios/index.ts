@@ -8,6 +8,7 @@ import { lateConfirms } from './late-confirms.js';
 import { lostBatch } from './lost-batch.js';
 import { override } from './override.js';
 import { powerCut } from './power-cut.js';
+import { powerCutRelaxed } from './power-cut-relaxed.js';
 import { reattachment } from './reattachment.js';
 import { rollingUpgrade } from './rolling-upgrade.js';
 import type { Scenario } from './scenario.js';
@@ -29,6 +30,7 @@ export const scenarios: readonly Scenario[] = [
   lostBatch,
   override,
   powerCut,
+  powerCutRelaxed,
   reattachment,
   rollingUpgrade,
   staleRecords,

@@ -20,6 +20,8 @@ export interface Scenario {
   readonly consumers?: Partial<ConsumerStyle>;
   /** A queue is deleted and declared again all the time. */
   readonly recycles?: boolean;
+  /** There is a queue with `confirm: replicated`. */
+  readonly relaxed?: boolean;
   /** Policies come and go. */
   readonly policies?: boolean;
   /** All nodes begin with the first protocol version. */

@@ -11,6 +11,8 @@ export interface QueuePlan {
   /** Bound to the fan-out exchange. */
   fanned: boolean;
   arguments: Arguments;
+  /** By its arguments or by policies it is, or may be, `confirm: replicated`. */
+  relaxed?: boolean;
 }
 
 export const fanoutExchange = 'fan';
@@ -55,9 +57,9 @@ export class Declarer extends Actor {
       }),
     );
     for (const plan of this.plans) {
-      this.world.history.queue(
-        new QueueLife(plan.name, 1, { ...plan, exclusive: false, autoDelete: false }, this.world.loop.now),
-      );
+      const life = new QueueLife(plan.name, 1, { ...plan, exclusive: false, autoDelete: false }, this.world.loop.now);
+      life.relaxed = plan.relaxed === true;
+      this.world.history.queue(life);
       await this.declare(plan);
     }
   }

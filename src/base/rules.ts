@@ -69,6 +69,8 @@ export interface Rules {
   /** 11: an operator's override asks the recorded primary whether it is there, and waits for its lease. Off: it takes over at once. */
   readonly overrideWaits: boolean;
 
+  /** 12: of restarted members the one with most is elected, where events counted before they were on disk. Off: any. */
+  readonly mostElected: boolean;
   /** 12: a restarted member is elected only if no intact one is up. Off: any member of the set. */
   readonly intactFirst: boolean;
   /** 12: a restarted member is elected only with the recorded store and an undamaged journal. Off: with any. */
@@ -161,6 +163,7 @@ export const allRules: Rules = {
   liveNotDeposed: true,
   newBootWaits: true,
   overrideWaits: true,
+  mostElected: true,
   intactFirst: true,
   sameStore: true,
   deliverCommitted: true,

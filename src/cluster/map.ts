@@ -50,6 +50,8 @@ export interface GroupRecord {
   inSync: Replica[];
   /** Names of the nodes that are to hold a replica, in the order of succession. */
   replicas: string[];
+  /** Events of the group may have counted before they were on disk: a restarted member may lack them (rule 12). */
+  relaxed?: boolean;
   /** An operator wants this node to lead the group although it is not in sync: a primary that is alive takes the mark away. */
   contested?: string;
   /** The last epoch that began so. */

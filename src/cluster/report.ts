@@ -38,6 +38,8 @@ export interface GroupReport {
   wanted?: string;
   inSync: string[];
   replicas: string[];
+  /** Of its queues one is, or was, `confirm: replicated`: a restarted member may lack something. Left out otherwise. */
+  relaxed?: true;
   /** Without its status: not begun, or nobody has said anything of it yet. */
   joining: ({ node: string } & Partial<JoinStatus>)[];
   /** Nobody leads it, and nobody may: for whom it waits, and what the nodes have that are up. Left out otherwise. */
@@ -90,6 +92,7 @@ export class ClusterReport implements GroupMembers {
         ...this.wanted(value.group),
         inSync: value.inSync.filter((member) => this.isPresent(member)).map((member) => member.node),
         replicas: value.replicas,
+        ...(value.relaxed === true ? { relaxed: true as const } : {}),
         joining: this.joining(value.group, value.replicas, value.inSync),
         ...this.waiting(value.group),
       }))

@@ -31,7 +31,12 @@ export const BatchKind = {
 } as const;
 export type BatchKind = (typeof BatchKind)[keyof typeof BatchKind];
 
-export const BatchFlag = { durable: 1 } as const;
+export const BatchFlag = {
+  /** It must go to the disk. */
+  durable: 1,
+  /** None of its records must be there before it counts. */
+  relaxed: 2,
+} as const;
 
 /** The protocol version needed to read the batch at `start`. */
 export function batchVersion(bytes: Uint8Array, start: number): number {

@@ -23,9 +23,21 @@ export class Batch {
   readonly previous: Lsn;
   readonly first: Lsn;
   readonly last: Lsn;
+  /** It goes to the disk. */
   readonly durable: boolean;
+  /** It may count before it is there. */
+  readonly relaxed: boolean;
 
-  constructor(chunk: Chunk, start: number, end: number, previous: Lsn, first: Lsn, last: Lsn, durable: boolean) {
+  constructor(
+    chunk: Chunk,
+    start: number,
+    end: number,
+    previous: Lsn,
+    first: Lsn,
+    last: Lsn,
+    durable: boolean,
+    relaxed: boolean,
+  ) {
     this.chunk = chunk;
     this.start = start;
     this.end = end;
@@ -33,6 +45,7 @@ export class Batch {
     this.first = first;
     this.last = last;
     this.durable = durable;
+    this.relaxed = relaxed;
   }
 
   get byteLength(): number {
@@ -63,6 +76,7 @@ export class GroupLog {
   private batchDurable = false;
   /** What its newest kind of record needs. */
   private batchVersion = 1;
+  private batchRelaxed = true;
   private nextLsn: Lsn = 0;
   private epochEnd: Lsn = 0;
 
@@ -109,6 +123,7 @@ export class GroupLog {
       this.batchCount = 0;
       this.batchDurable = false;
       this.batchVersion = 1;
+      this.batchRelaxed = true;
       this.offset += batchHeaderBytes;
     }
   }
@@ -118,7 +133,11 @@ export class GroupLog {
     const chunk = this.chunk!;
     const lsn = this.nextLsn++;
     setLsn(chunk.view!, this.offset, lsn);
-    if ((chunk.bytes![this.offset + 5]! & RecordFlag.durable) !== 0) this.batchDurable = true;
+    const flags = chunk.bytes![this.offset + 5]!;
+    if ((flags & RecordFlag.durable) !== 0) {
+      this.batchDurable = true;
+      if ((flags & RecordFlag.relaxed) === 0) this.batchRelaxed = false;
+    }
     const version = versionOf(chunk.bytes![this.offset + 4]!);
     if (version > this.batchVersion) this.batchVersion = version;
     this.offset += length;
@@ -144,7 +163,7 @@ export class GroupLog {
       this.offset,
       this.group,
       BatchKind.log,
-      this.batchDurable,
+      (this.batchDurable ? BatchFlag.durable : 0) | (this.batchRelaxed ? BatchFlag.relaxed : 0),
       this.batchCount,
       this.end,
       first,
@@ -152,7 +171,7 @@ export class GroupLog {
     setBatchVersion(chunk.bytes!, start, this.batchVersion);
     if (checksum) writeChecksum(chunk, start, this.offset);
     chunk.used = this.offset;
-    const batch = new Batch(chunk, start, this.offset, this.end, first, last, this.batchDurable);
+    const batch = new Batch(chunk, start, this.offset, this.end, first, last, this.batchDurable, this.batchRelaxed);
     this.end = last;
     this.push(batch);
     return batch;
@@ -171,6 +190,7 @@ export class GroupLog {
       header.first,
       header.first + header.count - 1,
       header.durable,
+      header.relaxed,
     );
     this.end = batch.last;
     this.push(batch);
@@ -305,6 +325,7 @@ export interface BatchHeader {
   durable: boolean;
   /** The protocol version needed to read it. */
   version: number;
+  relaxed: boolean;
   count: number;
   previous: Lsn;
   first: Lsn;
@@ -323,6 +344,7 @@ export function parseBatch(bytes: Uint8Array, start: number, end: number): Batch
     kind: view.getUint8(14),
     durable: (view.getUint8(15) & BatchFlag.durable) !== 0,
     version: batchVersion(bytes, start),
+    relaxed: (view.getUint8(15) & BatchFlag.relaxed) !== 0,
     count: view.getUint32(16, true),
     previous: view.getFloat64(24, true),
     first: view.getFloat64(32, true),
@@ -335,7 +357,7 @@ function writeHeader(
   end: number,
   group: number,
   kind: BatchKind,
-  durable: boolean,
+  flags: number,
   count: number,
   previous: Lsn,
   first: Lsn,
@@ -346,7 +368,7 @@ function writeHeader(
   view.setUint32(start + 8, 0, true);
   view.setUint16(start + 12, group, true);
   view.setUint8(start + 14, kind);
-  view.setUint8(start + 15, durable ? BatchFlag.durable : 0);
+  view.setUint8(start + 15, flags);
   view.setUint32(start + 16, count, true);
   view.setUint32(start + 20, 0, true);
   view.setFloat64(start + 24, previous, true);

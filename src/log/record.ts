@@ -47,6 +47,8 @@ export const RecordFlag = {
   durable: 1,
   /** The message was published with delivery mode 2 (an enqueue may be persistent without being durable). */
   persistent: 2,
+  /** Durable, but may count before it is on disk (`confirm: replicated`). */
+  relaxed: 4,
 } as const;
 
 export const recordHeaderBytes = 16;

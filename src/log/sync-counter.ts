@@ -1,6 +1,6 @@
 /**
  * How far a replica's own disk has a log: the end of the longest prefix in which every durable batch is synced (rule 7).
- * Batches that need no disk count at receipt, unless one that does is before them and not synced yet.
+ * Batches that need no disk, or need not wait for it, count at receipt, unless one that must is before them and not synced yet.
  */
 import type { Batch } from './group-log.js';
 import type { Lsn } from './lsn.js';
@@ -22,9 +22,9 @@ export class SyncCounter {
     this.head = 0;
   }
 
-  /** A batch was added to the log; `toDisk`: and is on its way to the disk. */
-  added(batch: Batch, toDisk: boolean): void {
-    if (toDisk) {
+  /** A batch was added to the log; `isAwaited`: it is on its way to the disk, and counts when it is there. */
+  added(batch: Batch, isAwaited: boolean): void {
+    if (isAwaited) {
       this.lasts.push(batch.last);
       this.befores.push(batch.previous);
     } else if (this.head === this.lasts.length) {

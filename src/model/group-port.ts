@@ -30,6 +30,10 @@ export interface GroupAppender {
   readonly replicated: boolean;
   /** The protocol version in use: records of newer kinds must not be written. */
   readonly version: number;
+  /**
+   * May events that ask for it count before they are on disk? Asked for each; if not now, it is seen to it that they may soon.
+   */
+  mayRelax(): boolean;
   /** The lease is valid now: deliveries and answers may go out (rule 11). To be asked in the turn of the write. */
   mayAct(): boolean;
 }

@@ -139,3 +139,27 @@ export function memorySource(chunks: Pick<Chunks, 'residentBytes' | 'budgetBytes
 export function healthSource(health: NodeHealth): GateSource {
   return { reason: () => health.publishStop() };
 }
+
+/** What a node's gate looks at. */
+export interface GateWatched {
+  readonly health: NodeHealth;
+  readonly journal: Pick<Journal, 'pendingBytes' | 'state' | 'reason'>;
+  readonly chunks: Pick<Chunks, 'residentBytes' | 'budgetBytes'>;
+  readonly outbox: OutboxMemory;
+}
+
+/** The gate of a node, closed for each of the reasons above. */
+export function nodeGate(
+  { health, journal, chunks, outbox }: GateWatched,
+  bounds: { journalPendingBytesMax: number; outboxBytesMax: number },
+  clock: Clock,
+  logger: Logger,
+): SourcesGate {
+  const sources = [
+    healthSource(health),
+    journalSource(journal, bounds.journalPendingBytesMax),
+    memorySource(chunks),
+    outboxSource(outbox, bounds.outboxBytesMax),
+  ];
+  return new SourcesGate(sources, clock, logger);
+}

@@ -13,7 +13,8 @@ import type { ClusterMap } from '../cluster-map.js';
 import type { QueueUse } from '../../model/group-port.js';
 import type { GroupState } from '../../model/group-state.js';
 import type { Liveness } from '../liveness/liveness.js';
-import type { Replica } from '../map.js';
+import type { GroupRecord, Replica } from '../map.js';
+import type { QueueModeSource } from '../../model/group-service/queue-modes.js';
 import type { BackfillPace } from './backfill-pace.js';
 import type { GroupReplica } from './group-replica.js';
 
@@ -26,6 +27,13 @@ export interface ReplicationLimits {
   /** Time a sole primary may act on one reading of its record. */
   leaseMs: number;
   slowMs: number;
+  /** While a write takes longer, everything waits for the disk, whatever its queue asks for. */
+  syncWithinMs: number;
+  /**
+   * A restarted member waits so long at most to hear what the others have, before it is elected to a group whose events may have
+   * counted before they were on disk (rule 12).
+   */
+  compareMs: number;
   /** Bytes of a group's log kept for followers that are behind; a joiner that needs more starts again. */
   tailBytesMax: number;
   /** Commits wait at most so long for a joiner that lags by less than `admitLagMs` and is about to be admitted. */
@@ -56,6 +64,8 @@ export function replicationLimits(leaseMs: number): ReplicationLimits {
     shrinkAtLeftMs: leaseMs * 0.45,
     leaseMs,
     slowMs: 5000,
+    syncWithinMs: 500,
+    compareMs: 5000,
     tailBytesMax: 64 * 1024 * 1024,
     admitWaitMs: 1000,
     admitLagMs: 250,
@@ -69,6 +79,14 @@ export function replicationLimits(leaseMs: number): ReplicationLimits {
     joinBytesPerSecond: 32 * 1024 * 1024,
     joinTimeShare: 0.2,
   };
+}
+
+/** The other members of a group's last in-sync set that may be elected after a restart. */
+export interface Rivals {
+  /** One has more of the log than this node. */
+  readonly ahead: boolean;
+  /** One has not said what it has, or is not up. */
+  readonly unknown: boolean;
 }
 
 export interface ReplicationContext {
@@ -105,6 +123,12 @@ export interface ReplicationContext {
   /** The system group has applied more; its primary may answer more. */
   systemCommitted(replica: GroupReplica): void;
   systemProgressed(): void;
+  /** The disk takes what it is given at once, more or less: see `syncWithinMs`. */
+  syncsInTime(): boolean;
+  /** What a queue asks for besides being durable (see QueueModes). */
+  readonly modes: QueueModeSource;
+  /** Rule 12, among restarted members: see WaitingGroups. */
+  rivals(record: GroupRecord): Rivals;
   /** False while this node's disk hangs: it asks for no promises, so that others may take over. */
   makesProgress(): boolean;
   /** Does the wiring know queues of the group? */

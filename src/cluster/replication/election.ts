@@ -44,7 +44,21 @@ export class Election {
       this.goneSince = now;
     }
     if (now - this.goneSince < this.rank(record.value) * this.rankDelayMs) return;
+    if (!this.hasMost(record.value, now)) return;
     void this.run(record);
+  }
+
+  /**
+   * Where events counted before they were on disk, restarted members may have more or less of them: the one with most is elected
+   * (rule 12). Those who cannot be asked are waited for, not for ever.
+   */
+  private hasMost(record: GroupRecord, now: number): boolean {
+    const { self, rules, limits } = this.context;
+    const isIntact = record.inSync.some((member) => sameReplica(member, self));
+    if (isIntact || record.relaxed !== true || record.inSync.length < 2 || !rules.mostElected) return true;
+    const { ahead, unknown } = this.context.rivals(record);
+    if (ahead) return false;
+    return !unknown || now - this.goneSince >= limits.compareMs;
   }
 
   /** A member of the set that may be elected: intact, or restarted with its store undamaged and no intact one up (rule 12). */

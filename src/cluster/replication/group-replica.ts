@@ -171,7 +171,9 @@ export class GroupReplica implements JournalOwner {
   /** A batch was added to the log: to the disk with it if it must go there. */
   journalBatch(batch: Batch): void {
     const toDisk = batch.durable && this.journaled;
-    this.disk.added(batch, toDisk);
+    // What may count before it is on disk does so only while the disk keeps up: then it is there soon.
+    const isAwaited = toDisk && !(batch.relaxed && this.context.syncsInTime());
+    this.disk.added(batch, isAwaited);
     if (toDisk) this.context.journal.append(this, batch.chunk, batch.start, batch.end, batch.last);
   }
 

@@ -10,6 +10,7 @@
  * left uncommitted commits only with acks of this one (rule 4).
  */
 import { type Flushable, Phase } from '../../base/turn.js';
+import { Feature } from '../../base/versions.js';
 import type { Chunk } from '../../log/chunk.js';
 import { type Batch, ensureChecksum } from '../../log/group-log.js';
 import type { Lsn } from '../../log/lsn.js';
@@ -106,6 +107,7 @@ export class Primary implements GroupAppender, Flushable {
       clock: context.clock,
       logger: this.replica.logger,
       rules: context.rules,
+      modes: context.modes,
       tookOver: this.tookOver,
       handedOver: this.inheritance.handOver,
       queueUse: (incarnation, use) => context.queueUse(incarnation, use),
@@ -139,6 +141,10 @@ export class Primary implements GroupAppender, Flushable {
 
   append(length: number): Lsn {
     return this.replica.log.append(length);
+  }
+
+  mayRelax(): boolean {
+    return this.version >= Feature.relaxed && this.keeper.mayRelax();
   }
 
   mayAct(): boolean {

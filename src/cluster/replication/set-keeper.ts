@@ -25,6 +25,7 @@ export class SetKeeper {
   private swapping = false;
   /** Records that are on their way to our disk. */
   private saving = 0;
+  private wantsRelaxed = false;
   private lostSince: Map<string, number> = new Map();
   /** Until when a node outside the set may still route, by its last reading of the record or its primary's word (rule 15). */
   private strangersUntil: number;
@@ -123,6 +124,7 @@ export class SetKeeper {
     }
     if (this.primary.replica.log.numbersLeft < this.context.limits.epochNumbersMin) this.renewEpoch();
     this.considerAdmissions();
+    this.considerRelaxing();
     if (!this.busy) this.considerReplicas();
   }
 
@@ -300,6 +302,19 @@ export class SetKeeper {
     else this.recoverLease();
     this.updateMinInSync();
     this.primary.advance();
+  }
+
+  /** Whoever is elected after a restart must know that the record says so; until then everything is synced. */
+  mayRelax(): boolean {
+    this.wantsRelaxed ||= this.record.value.relaxed !== true;
+    return this.record.value.relaxed === true;
+  }
+
+  private considerRelaxing(): void {
+    if (!this.wantsRelaxed || this.busy) return;
+    this.wantsRelaxed = false;
+    if (isLocalGroup(this.record.value.group) || this.record.value.relaxed === true) return;
+    void this.swap({ ...this.record.value, relaxed: true }, false);
   }
 
   /** Rule 21: publishes are confirmed only with enough members in the smallest set that may be recorded. */

@@ -12,6 +12,7 @@ import type { Link } from '../link/link.js';
 import type { Links } from '../link/links.js';
 import type { Liveness } from '../liveness/liveness.js';
 import { type GroupRecord, isLocalGroup, type Replica, sameReplica, systemGroup } from '../map.js';
+import type { Rivals } from '../replication/context.js';
 import { readJson, sendJson } from '../replication/frames.js';
 import type { Replication } from '../replication/replication.js';
 import { byWorth, type Candidate, type Standing, standingOf } from './standing.js';
@@ -85,6 +86,34 @@ export class WaitingGroups {
     }
     const candidates = this.candidates(group);
     return { group, for: awaited, candidates, silent: this.silent(record, candidates) };
+  }
+
+  /** Rule 12: what this node's rivals have, should all be restarted. Whoever has not said it is asked. */
+  rivals(record: GroupRecord): Rivals {
+    const { self, map, replication } = this.sources;
+    const own = replication.replicas.get(record.group)?.log.committed ?? 0;
+    const candidates = this.candidates(record.group);
+    let unknown = false;
+    for (const entry of record.inSync) {
+      if (entry.node === self.node) continue;
+      const why = this.whyNot(record, entry);
+      if (why === 'down') unknown = true;
+      if (why !== undefined) continue;
+      const member = map.members.get(entry.node)!.value;
+      const said = candidates.find(({ replica }) => sameReplica(replica, member));
+      if (said !== undefined && said.committed > own) return { ahead: true, unknown };
+      if (said !== undefined) continue;
+      unknown = true;
+      this.ask(entry.node, record.group);
+    }
+    return { ahead: false, unknown };
+  }
+
+  private ask(node: string, group: number): void {
+    const { links } = this.sources;
+    const link = links.get(node);
+    const message: StandingsMessage = { standings: this.standings([group]), wanted: [group] };
+    if (link !== undefined) sendJson(link, FrameType.standings, systemGroup, message);
   }
 
   all(): GroupWait[] {

@@ -29,6 +29,8 @@ export interface WiringServerOptions {
   chooseGroup(queue: QueueObject, node: string): number;
   /** Replicas that a queue may have, at most. */
   replicasMax(): number;
+  /** The protocol version in use. */
+  version(): number;
   lives: BootLives;
   links: Links | undefined;
   clock: Clock;
@@ -83,7 +85,7 @@ export class WiringServer {
     this.orphans?.cancel();
     this.orphans = undefined;
     if (leader === undefined) return;
-    const { tables, chooseGroup, replicasMax, lives, clock } = this.options;
+    const { tables, chooseGroup, replicasMax, version, lives, clock } = this.options;
     const log = new SystemLog(leader.appender);
     const isOver = (node: string, boot: number): boolean => lives.isOver(node, boot);
     this.sequencer = new WiringSequencer({
@@ -92,6 +94,7 @@ export class WiringServer {
       inherited: leader.takeoverEnd,
       chooseGroup,
       replicasMax,
+      version,
       isOver,
     });
     this.orphans = clock.every(orphanPeriodMs, () => this.reportGone());

@@ -1,6 +1,7 @@
 import type { Lsn } from '../../log/lsn.js';
 import type { GroupAppender } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
+import type { QueueModes } from './queue-modes.js';
 import type { ServedQueue } from './served-queue.js';
 import { appendDequeues } from './settlement-batch.js';
 
@@ -10,11 +11,13 @@ export class DequeueLog {
   last: Lsn = 0;
   private readonly state: GroupState;
   private readonly appender: GroupAppender;
+  private readonly modes: QueueModes;
   private settling: ServedQueue[] = [];
 
-  constructor(state: GroupState, appender: GroupAppender) {
+  constructor(state: GroupState, appender: GroupAppender, modes: QueueModes) {
     this.state = state;
     this.appender = appender;
+    this.modes = modes;
   }
 
   /** Nothing is settled that is not in the log. */
@@ -37,7 +40,9 @@ export class DequeueLog {
       const { settlements, incarnation } = queue;
       queue.isSettling = false;
       if (!queue.gone) {
-        if (settlements.durable || this.appender.replicated) this.last = settlements.append(incarnation, this.appender);
+        const relaxed = settlements.durable && this.modes.isRelaxed(queue.state) && this.appender.mayRelax();
+        if (settlements.durable || this.appender.replicated)
+          this.last = settlements.append(incarnation, this.appender, relaxed);
         else this.state.remove(incarnation, settlements.ascending());
       }
       settlements.clear();

@@ -33,6 +33,7 @@ import { type HandOver, HandOverWriter, type QueueHandOver } from './hand-over.j
 import { LogWaits } from './log-waits.js';
 import { PublishLog } from './publish-log.js';
 import { Purges } from './purges.js';
+import { allSynced, QueueModes, type QueueModeSource } from './queue-modes.js';
 import { QueueUses } from './queue-uses.js';
 import { ServedQueue } from './served-queue.js';
 
@@ -53,6 +54,8 @@ export interface GroupServiceOptions {
   clock: Clock;
   logger: Logger;
   rules?: Rules;
+  /** Default: all synced. */
+  modes?: QueueModeSource;
   /** This replica follows another primary's: of its time nobody here knows which queues had consumers. */
   tookOver: boolean;
   /** What the last primary passed on, in the state already (rule 20). Undefined: it is gone, or this one is the first. */
@@ -100,7 +103,8 @@ export class GroupService implements Flushable {
     this.epoch = options.epoch;
     this.logger = options.logger;
     this.rules = options.rules ?? allRules;
-    this.dequeues = new DequeueLog(options.state, options.appender);
+    const modes = new QueueModes(options.modes ?? allSynced);
+    this.dequeues = new DequeueLog(options.state, options.appender, modes);
     this.dispatcher = new Dispatcher(options.state, () => this.touch());
     this.purges = new Purges({
       answers: this.answers,
@@ -108,7 +112,7 @@ export class GroupService implements Flushable {
       touch: () => this.touch(),
       isClosed: () => this.isClosed,
     });
-    this.publishes = new PublishLog(options.state, options.appender, this.rules);
+    this.publishes = new PublishLog(options.state, options.appender, modes, this.rules);
     this.wiringVersion = options.state.wiringVersion;
     this.committedLsn = options.state.applied;
     this.isOpen = !this.rules.waitReattach;

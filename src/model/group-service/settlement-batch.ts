@@ -6,6 +6,7 @@ import {
   dequeuePositionsMax,
   encodeDequeue,
   encodeDequeueRange,
+  RecordFlag,
 } from '../../log/record.js';
 import type { GroupAppender } from '../group-port.js';
 
@@ -41,8 +42,8 @@ export class SettlementBatch {
   }
 
   /** Writes the dequeues into the log and returns the last one's lsn. */
-  append(incarnation: Lsn, appender: GroupAppender): Lsn {
-    return appendDequeues(appender, incarnation, this.ascending(), this.durable);
+  append(incarnation: Lsn, appender: GroupAppender, relaxed: boolean): Lsn {
+    return appendDequeues(appender, incarnation, this.ascending(), this.durable, relaxed);
   }
 
   clear(): void {
@@ -53,22 +54,29 @@ export class SettlementBatch {
   }
 }
 
-/** Appends dequeues of `positions`, ascending and distinct, at least one; returns the last one's lsn. */
+/** Appends dequeues of `positions`, ascending and distinct, at least one; returns the last one's lsn. `relaxed`: see RecordFlag. */
 export function appendDequeues(
   appender: GroupAppender,
   incarnation: Lsn,
   positions: Float64Array,
   durable: boolean,
+  relaxed: boolean = false,
 ): Lsn {
   let lsn = 0;
   for (let from = 0; from < positions.length; from += dequeuePositionsMax) {
     const part = positions.subarray(from, from + dequeuePositionsMax);
-    lsn = appendDequeue(appender, incarnation, part, durable);
+    lsn = appendDequeue(appender, incarnation, part, durable, relaxed);
   }
   return lsn;
 }
 
-function appendDequeue(appender: GroupAppender, incarnation: Lsn, positions: Float64Array, durable: boolean): Lsn {
+function appendDequeue(
+  appender: GroupAppender,
+  incarnation: Lsn,
+  positions: Float64Array,
+  durable: boolean,
+  relaxed: boolean,
+): Lsn {
   const count = positions.length;
   const first = positions[0]!;
   const neighbours = count > 1 && positions[count - 1]! - first === count - 1;
@@ -80,5 +88,6 @@ function appendDequeue(appender: GroupAppender, incarnation: Lsn, positions: Flo
   const length = asRange
     ? encodeDequeueRange(bytes, view, offset, incarnation, first, count, durable)
     : encodeDequeue(bytes, view, offset, incarnation, positions, count, durable);
+  if (relaxed) bytes[offset + 5]! |= RecordFlag.relaxed;
   return appender.append(length);
 }

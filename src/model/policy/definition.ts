@@ -19,6 +19,15 @@ export const Below = {
 } as const;
 export type Below = (typeof Below)[keyof typeof Below];
 
+/** When a publish or an acknowledgement counts, on every replica in sync. */
+export const Confirm = {
+  /** On disk, where message and queue are durable. */
+  synced: 'synced',
+  /** In memory; on disk soon after. */
+  replicated: 'replicated',
+} as const;
+export type Confirm = (typeof Confirm)[keyof typeof Confirm];
+
 /** A day. */
 const waitMax = 86_400_000;
 
@@ -33,6 +42,7 @@ const settings: readonly Setting[] = [
   { key: 'min-in-sync', check: integer(1, 31), of: 'queues' },
   { key: 'min-in-sync-below', check: oneOf(Below.hold, Below.refuse), of: 'queues' },
   { key: 'min-in-sync-timeout', check: integer(0, waitMax), of: 'queues' },
+  { key: 'confirm', check: oneOf(Confirm.synced, Confirm.replicated), of: 'queues' },
 ];
 
 /** The arguments of queues that stand for settings, with what they may be. */

@@ -3,7 +3,7 @@ import type { Lsn } from '../../log/lsn.js';
 import type { ArgumentValue } from '../broker.js';
 import { argument } from '../wiring/arguments.js';
 import type { PolicyObject, QueueObject } from '../wiring/objects.js';
-import { Below } from './definition.js';
+import { Below, Confirm } from './definition.js';
 import type { Policies } from './policies.js';
 
 export interface QueueDefaults {
@@ -16,6 +16,7 @@ export interface QueueSettings extends QueueDefaults {
   readonly below: Below;
   /** For how long confirms are held, in milliseconds, before publishes are nacked; 0 = for as long as it takes. */
   readonly timeoutMs: number;
+  readonly confirm: Confirm;
 }
 
 export class QueueSettingsTable {
@@ -76,6 +77,7 @@ export class QueueSettingsTable {
       minInSync: Number(value('min-in-sync') ?? this.values.minInSync),
       below: value('min-in-sync-below') === Below.refuse ? Below.refuse : Below.hold,
       timeoutMs: Number(value('min-in-sync-timeout') ?? 0),
+      confirm: value('confirm') === Confirm.replicated ? Confirm.replicated : Confirm.synced,
     };
   }
 }

@@ -18,6 +18,9 @@ export class QueueState {
   wiringVersion: Lsn;
   readonly index: QueueIndex;
   watcher: QueueWatcher | undefined = undefined;
+  /** On the primary: see QueueModes. */
+  relaxed = false;
+  modeVersion = -1;
   /** Where its `open` record lies, if it is kept for recovery: chunk id, or -1. */
   openChunk = -1;
   openOffset = 0;

@@ -1,4 +1,5 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
+import { Feature } from '../../base/versions.js';
 import { ApplyTo, definitionProblem } from '../policy/definition.js';
 import { PatternError } from '../policy/pattern-parser.js';
 import { Pattern } from '../policy/pattern.js';
@@ -13,6 +14,12 @@ const priorityMax = 0x7fff_ffff;
 
 export function planSetPolicy(planner: Planner, { policy }: SetPolicy): void {
   const { vhost, name } = policy;
+  const version = planner.context.version();
+  if (version < Feature.policies)
+    throw new RefusedError(
+      Refusal.preconditionFailed,
+      `policy '${name}' cannot be set while the cluster speaks protocol version ${version}: it takes ${Feature.policies}, which is spoken when all nodes do`,
+    );
   checkVhost(planner.tables, vhost);
   checkPolicy(policy, planner.context.replicasMax());
   planner.footprint.writes(nameKey.policy(vhost, name));

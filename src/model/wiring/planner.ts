@@ -35,6 +35,8 @@ export interface PlanContext {
   chooseGroup(queue: QueueObject, node: string): number;
   /** Replicas that a queue may have, at most. */
   replicasMax(): number;
+  /** The protocol version in use. */
+  version(): number;
   /** Is this boot of the node over? Nothing can be declared for its connections any more. */
   isGone(node: string, boot: number): boolean;
 }

@@ -42,6 +42,8 @@ export interface SequencerOptions {
   chooseGroup: (queue: QueueObject, node: string) => number;
   /** Replicas that a queue may have, at most. */
   replicasMax: () => number;
+  /** The protocol version in use. */
+  version: () => number;
   /** Is that boot of the node over now? One that was only out of reach may come back after its `nodeGone`. */
   isOver: (node: string, boot: number) => boolean;
   limits?: WiringLimits;
@@ -93,6 +95,7 @@ export class WiringSequencer {
       limits: options.limits ?? defaultLimits,
       chooseGroup: options.chooseGroup,
       replicasMax: options.replicasMax,
+      version: options.version,
       isGone: (node, boot) => boot <= (this.goneBoots.get(node) ?? 0) && options.isOver(node, boot),
     };
     this.locks = new NameLocks<Job>((claim) => this.ready.push(claim.holder));

@@ -54,6 +54,9 @@ class Group implements WiredGroup, GroupAppender {
     this.offset += length;
     return ++this.lsn;
   }
+  mayRelax(): boolean {
+    return true;
+  }
   mayAct(): boolean {
     return true;
   }

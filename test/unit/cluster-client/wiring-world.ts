@@ -37,6 +37,7 @@ export class WiringNode implements SystemGroup, BootLives {
       tables: this.tables,
       chooseGroup: (queue) => (queue.owner === '' ? 1 : localGroup + node.boot),
       replicasMax: () => 3,
+      version: () => 2,
       lives: this,
       links,
       clock,

@@ -99,6 +99,9 @@ export class TestPrimary implements GroupAppender, Flushable {
   append(length: number): Lsn {
     return this.log.append(length);
   }
+  mayRelax(): boolean {
+    return true;
+  }
   mayAct(): boolean {
     return this.acts && !this.closed;
   }

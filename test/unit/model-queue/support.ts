@@ -24,6 +24,7 @@ import type {
   QueueUse,
 } from '../../../src/model/group-port.js';
 import { GroupService } from '../../../src/model/group-service/group-service.js';
+import type { QueueModeSource } from '../../../src/model/group-service/queue-modes.js';
 import { GroupState } from '../../../src/model/group-state.js';
 
 /** Keeps count of references. `evict` takes a chunk's bytes away; `load` brings them back when `settleLoads` is called. */
@@ -162,6 +163,10 @@ export class TestLog implements GroupAppender {
     return this.append(record.length);
   }
 
+  relaxing = true;
+  mayRelax(): boolean {
+    return this.relaxing;
+  }
   mayAct(): boolean {
     return this.lease;
   }
@@ -317,7 +322,9 @@ export class TestPrimary {
   private readonly scheduled: (() => void)[];
 
   /** @param options `previous`: the primary of an older epoch, closed, whose state this one takes over. */
-  constructor(options: { previous?: TestPrimary; epoch?: number; rules?: Rules; open?: boolean } = {}) {
+  constructor(
+    options: { previous?: TestPrimary; epoch?: number; rules?: Rules; open?: boolean; modes?: QueueModeSource } = {},
+  ) {
     const { previous, epoch = 1 } = options;
     this.chunks = previous?.chunks ?? new TestChunks();
     this.scheduled = previous?.scheduled ?? [];
@@ -337,6 +344,7 @@ export class TestPrimary {
       clock: this.clock,
       logger: silentLogger,
       ...(options.rules === undefined ? {} : { rules: options.rules }),
+      ...(options.modes === undefined ? {} : { modes: options.modes }),
       tookOver: previous !== undefined,
       queueUse: (incarnation, use) => {
         this.told.push(use);

@@ -40,6 +40,7 @@ class System implements WiringLog {
       log: this,
       inherited,
       replicasMax: () => 3,
+      version: () => 2,
       chooseGroup: (queue) => (queue.owner === '' ? 1 : 9),
       isOver: () => !this.isBack,
     });

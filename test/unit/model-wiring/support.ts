@@ -139,9 +139,11 @@ export class InstantWiring {
     limits: defaultLimits,
     chooseGroup: (queue: QueueObject): number => (queue.owner === '' ? 1 : 0x8001),
     replicasMax: (): number => 3,
+    version: (): number => this.version,
     isGone: (node: string, boot: number): boolean => boot <= (this.gone.get(node) ?? 0),
   };
   lsn: Lsn = 0;
+  version = 2;
   /** Objects deleted by the last operation. */
   deleted: readonly WiringObject[] = [];
 

@@ -133,6 +133,12 @@ test('what makes no sense is refused, with what is allowed', () => {
   );
 });
 
+test('policies are for clusters of which all nodes know them', () => {
+  const wiring = new InstantWiring();
+  wiring.version = 1;
+  assert.match(wiring.refused(setPolicy('p')), /while the cluster speaks protocol version 1: it takes 2/);
+});
+
 test('policies are limited in number', () => {
   const wiring = new InstantWiring();
   for (let i = 0; i < 1000; i++) wiring.done(setPolicy(`p${i}`));

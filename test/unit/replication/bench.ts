@@ -112,6 +112,7 @@ export class TestReplica {
       pace: new BackfillPace(clock, replicationLimits(2000)),
       keeper: { keepPublish() {} },
       link: () => undefined,
+      syncsInTime: () => true,
     } as unknown as ReplicationContext;
     const listener = { roleChanged() {}, retired() {} };
     const state = found?.state ?? newState(number);

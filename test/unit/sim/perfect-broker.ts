@@ -407,6 +407,7 @@ export function perfectBrokers(defects: Partial<Defects> = {}): ProcessFactory {
             epoch: memory.boots.get('n1') ?? 0,
             settled: true,
           })),
+        logEnd: () => 0,
         attachedEpoch: () => 1,
         groupOf: (_vhost, name) => (memory.queues.has(name) ? 1 : -1),
         incarnationOf: (_vhost, name) => memory.queues.get(name)?.incarnation ?? 0,

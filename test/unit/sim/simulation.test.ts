@@ -26,7 +26,7 @@ const expected: Record<keyof Defects, string[]> = {
   lose: ['confirmed-not-lost'],
   double: ['no-unflagged-duplicate'],
   unflagged: ['no-unflagged-duplicate'],
-  requeueAtEnd: ['requeue-place'],
+  requeueAtEnd: ['requeue-place', 'confirmed-not-lost'],
   misorder: ['publish-order'],
   forgetAck: ['settled-never-back', 'no-duplicate-without-failure'],
   hang: ['nothing-hangs'],

@@ -17,6 +17,8 @@ class World {
   readonly gone = new Set<number>();
   readonly members = new Map<string, unknown>();
   readonly lines: string[] = [];
+  readonly replicas = new Map<number, unknown>();
+
   readonly record: GroupRecord = {
     group: 1,
     epoch: 4,
@@ -25,7 +27,7 @@ class World {
     replicas: ['n1', 'n2', 'n3'],
   };
   readonly waiting: WaitingGroups;
-  private readonly links = new Map<string, { peer: Replica }>();
+  private readonly links = new Map<string, { peer: Replica; beginFrame(): unknown }>();
   private hear: (link: Link, frame: Frame) => void = () => {};
 
   constructor() {
@@ -38,7 +40,7 @@ class World {
       logger,
       map: { groups: new Map([[1, { value: this.record, version: 1 }]]), members: this.members },
       liveness: { learn: () => {}, mayDepose: (_node: string, boot: number) => this.gone.has(boot) },
-      replication: { replicas: new Map() },
+      replication: { replicas: this.replicas },
       links: {
         handle: (_type: number, hear: typeof this.hear) => (this.hear = hear),
         get: (node: string) => this.links.get(node),
@@ -49,10 +51,22 @@ class World {
     this.gone.add(1);
   }
 
+  /** What n3 itself has. */
+  has(committed: number): void {
+    const context = { journalIntact: true };
+    const mine = { group: 1, epoch: 3, log: { committed }, joining: false, state: { queueCount: 1 }, context };
+    this.replicas.set(1, mine);
+  }
+
+  rivals(): { ahead: boolean; unknown: boolean } {
+    return this.waiting.rivals(this.record);
+  }
+
   up(node: string, boot: number, more: { store?: string; damaged?: boolean } = {}): void {
     const value = { ...replica(node, boot, more.store), state: MemberState.ready, damaged: more.damaged };
     this.members.set(node, { value, version: 1 });
-    this.links.set(node, { peer: replica(node, boot, more.store) });
+    const frame = { bytes: new Uint8Array(1024), view: new DataView(new ArrayBuffer(1024)), offset: 0 };
+    this.links.set(node, { peer: replica(node, boot, more.store), beginFrame: () => frame });
   }
 
   says(node: string, standing: Partial<Standing>): void {
@@ -130,5 +144,34 @@ describe('groups that wait', () => {
 
   it('are named in short', () => {
     assert.equal(describeGroups([0, 3, 1, 2, 7, 9, 10]), 'system, 1-3, 7, 9-10');
+  });
+});
+
+describe('restarted members compare what they have', () => {
+  it('one that has less is not elected, one that has most or as much is', () => {
+    for (const [committed, ahead] of [
+      [70, false],
+      [71, true],
+    ] as const) {
+      const world = new World();
+      world.has(70);
+      world.up('n1', 11);
+      world.up('n2', 12);
+      world.says('n1', { committed });
+      world.says('n2', { committed: 60 });
+      assert.deepEqual(world.rivals(), { ahead, unknown: false });
+    }
+  });
+
+  it('who has not said it, or is not up, may have more; who cannot be elected does not count', () => {
+    const world = new World();
+    world.has(70);
+    world.up('n1', 11);
+    assert.deepEqual(world.rivals(), { ahead: false, unknown: true });
+    world.says('n1', { committed: 70 });
+    assert.deepEqual(world.rivals(), { ahead: false, unknown: true });
+    world.up('n2', 12, { damaged: true });
+    world.says('n2', { committed: 99 });
+    assert.deepEqual(world.rivals(), { ahead: false, unknown: false });
   });
 });
