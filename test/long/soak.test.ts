@@ -15,6 +15,7 @@ import { assertFaultless, figures, latePackets } from '../support/verdict.js';
 
 const minutes = Number(process.env['UNDERSTUDY_SOAK_MINUTES'] ?? 30);
 const rate = Number(process.env['UNDERSTUDY_SOAK_RATE'] ?? 5000);
+const publishers = 6;
 const mebibyte = 1024 * 1024;
 /** `memory` and what docs/operations.md adds to it; the messages of a soak are few at any time. */
 const rssBytesMax = 456 * mebibyte;
@@ -26,7 +27,16 @@ test(`${minutes} minutes of faults by chance, at ${rate} messages a second`, asy
   const setup = await startEtcdCluster({ hosts: hosts.all });
   const { cluster } = setup;
   const run = new NumberedRun(cluster.amqpUrls, [
-    ...['--prefix', 'soak', '--rate', String(rate), '--publishers', '6', '--consumers', '8'],
+    ...[
+      '--prefix',
+      'soak',
+      '--rate',
+      String(Math.ceil(rate / publishers)),
+      '--publishers',
+      String(publishers),
+      '--consumers',
+      '8',
+    ],
   ]);
   const until = performance.now() + minutes * 60_000;
   let well = false;
