@@ -1,3 +1,4 @@
+import { brokenHandOver } from './broken-hand-over.js';
 import { coordinatorRestored } from './coordinator-restored.js';
 import { deposedPrimary } from './deposed-primary.js';
 import { doubleFailover } from './double-failover.js';
@@ -20,6 +21,7 @@ import { wiring } from './wiring.js';
 
 /** Every directed scenario. With all rules kept each must be green, like any run. */
 export const scenarios: readonly Scenario[] = [
+  brokenHandOver,
   coordinatorRestored,
   deposedPrimary,
   doubleFailover,
