@@ -9,10 +9,10 @@
  *   unit          test/unit: all in one process
  *   sim           test/sim: the simulator, a process a file
  *   integration   test/integration, test/scenarios: real processes and sockets, a process a file
- *   long          test/long: hours; only if named
+ *   long          test/long: hours; only if named; `long soak` is that file of it alone
  */
 import { spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fetchEtcd } from './etcd.mjs';
@@ -36,8 +36,19 @@ const parts = {
         [...testFiles('build/test/integration'), ...testFiles('build/test/scenarios')],
       ),
     ),
-  long: () => withServices(() => runTests('long', processEach(1, 6 * 3600), testFiles('build/test/long'))),
+  long: () =>
+    withServices(() =>
+      runTests(
+        'long',
+        processEach(1, 6 * 3600),
+        longNames.length > 0
+          ? longNames.map((name) => join('build/test/long', `${name}.test.js`))
+          : testFiles('build/test/long'),
+      ),
+    ),
 };
+/** Files of test/long that are wanted; none: all. */
+const longNames = [];
 const usual = Object.keys(parts).filter((part) => part !== 'long');
 
 /** Output goes to ours; resolves to whether it exited with 0. `minutesMax`: something that was left open must not hold up all. */
@@ -91,7 +102,8 @@ async function runTests(part, options, targets) {
   const report = join(reports, `${part}.tap`);
   const [last] = options.slice(-1);
   const reporters = [
-    '--test-reporter=dot',
+    // Of the long ones people want to see the figures.
+    `--test-reporter=${part === 'long' ? 'spec' : 'dot'}`,
     '--test-reporter-destination=stdout',
     '--test-reporter=tap',
     `--test-reporter-destination=${report}`,
@@ -154,7 +166,11 @@ function summary(results) {
 }
 
 process.chdir(root);
-const wanted = process.argv.slice(2);
+const wanted = process.argv.slice(2).filter((word) => {
+  const isName = process.argv.includes('long') && existsSync(`test/long/${word}.test.ts`);
+  if (isName) longNames.push(word);
+  return !isName;
+});
 const unknown = wanted.find((part) => !(part in parts));
 if (unknown !== undefined) {
   console.error(`there is no part "${unknown}": ${Object.keys(parts).join(', ')}`);

@@ -8,6 +8,11 @@ export class Latencies {
     this.histogram.record(Math.max(1, Math.round(ms * 1000)));
   }
 
+  /** Forgets all. */
+  reset(): void {
+    this.histogram.reset();
+  }
+
   /** Milliseconds; undefined if nothing was recorded. */
   summary(): LatencySummary | undefined {
     const { histogram } = this;

@@ -192,9 +192,11 @@ export class Backup implements Flushable {
   private joinDone(): void {
     const session = this.session;
     const { replica } = this;
+    const { messages, bytes } = this.joiner!.progress.status();
     this.joiner = undefined;
     replica.endJoin(() => {
       if (this.session !== session || this.closed) return;
+      replica.logger.info('joined', { messages, bytes });
       this.joined = true;
       this.ack();
     });

@@ -1,0 +1,284 @@
+/**
+ * Faults by chance, one after the other: whatever may happen to brokers, their links, their disks and their etcd, and what operators
+ * do. What is chosen follows from the seed; when it hits does not.
+ */
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fetchCluster } from '../../../src/cli/api-client.js';
+import { finished } from '../../integration/support/command.js';
+import { sleep } from '../cluster-processes.js';
+import type { NodeProcess } from '../node-process.js';
+import type { Seeded } from '../seeded.js';
+import { drawCut, drawFlapping } from './cuts.js';
+import { drawTime, type Fault } from './fault.js';
+import type { SoakWorld } from './world.js';
+
+type Draw = (world: SoakWorld, random: Seeded) => Fault;
+
+const moveSecondsMax = 50;
+const mebibyte = 1024 * 1024;
+
+const draws: Record<string, { weight: number; draw: Draw }> = {
+  kill: { weight: 4, draw: drawKill },
+  'kill several': { weight: 2, draw: drawKillSeveral },
+  freeze: { weight: 4, draw: drawFreeze },
+  'freeze and kill': { weight: 2, draw: drawFreezeAndKill },
+  restart: { weight: 3, draw: drawRestart },
+  'empty disk': { weight: 3, draw: drawEmptyDisk },
+  'full disk': { weight: 3, draw: drawFullDisk },
+  cut: { weight: 7, draw: drawCut },
+  flapping: { weight: 1, draw: drawFlapping },
+  drain: { weight: 2, draw: drawDrain },
+  'drain and kill': { weight: 1, draw: drawDrainAndKill },
+  transfer: { weight: 3, draw: drawTransfer },
+  'transfer of a backup': { weight: 2, draw: drawBackupTransfer },
+  'etcd kill': { weight: 2, draw: drawEtcdKill },
+  'etcd freeze': { weight: 2, draw: drawEtcdFreeze },
+  'etcd away': { weight: 2, draw: drawEtcdAway },
+};
+
+/** @param kinds among which is drawn; default: all */
+export function drawFault(world: SoakWorld, random: Seeded, kinds: readonly string[] = Object.keys(draws)): Fault {
+  const known = kinds.map((kind) => {
+    if (draws[kind] === undefined) throw new Error(`there is no fault "${kind}": ${Object.keys(draws).join(', ')}`);
+    return draws[kind];
+  });
+  let at = random.int(known.reduce((sum, { weight }) => sum + weight, 0));
+  const chosen = known.find(({ weight }) => (at -= weight) < 0)!;
+  return chosen.draw(world, random);
+}
+
+const nameAll = (nodes: readonly NodeProcess[]): string => nodes.map(({ name }) => name).join(' and ');
+
+// ---- processes ----
+
+function drawKill({ mortals }: SoakWorld, random: Seeded): Fault {
+  return killOf(random.some(mortals, 1), drawTime(random));
+}
+
+function drawKillSeveral({ mortals }: SoakWorld, random: Seeded): Fault {
+  return killOf(random.some(mortals, 2 + random.int(mortals.length - 1)), drawTime(random));
+}
+
+function killOf(victims: readonly NodeProcess[], forMs: number): Fault {
+  return {
+    what: `kill ${nameAll(victims)} for ${forMs}`,
+    run: async () => {
+      await Promise.all(victims.map((node) => node.kill()));
+      await sleep(forMs);
+      await Promise.all(victims.map((node) => node.start()));
+    },
+  };
+}
+
+function drawFreeze({ nodes }: SoakWorld, random: Seeded): Fault {
+  const victims = random.some(nodes, random.chance(70) ? 1 : 2);
+  const forMs = drawTime(random);
+  return {
+    what: `freeze ${nameAll(victims)} for ${forMs}`,
+    run: async () => {
+      for (const node of victims) node.freeze();
+      await sleep(forMs);
+      for (const node of victims) node.thaw();
+    },
+  };
+}
+
+function drawFreezeAndKill({ mortals }: SoakWorld, random: Seeded): Fault {
+  const [node] = random.some(mortals, 1) as [NodeProcess];
+  const forMs = drawTime(random);
+  return {
+    what: `freeze ${node.name}, kill it after ${forMs}`,
+    run: async () => {
+      node.freeze();
+      await sleep(forMs);
+      await node.kill();
+      await node.start();
+    },
+  };
+}
+
+function drawRestart({ mortals }: SoakWorld, random: Seeded): Fault {
+  const [node] = random.some(mortals, 1) as [NodeProcess];
+  const forMs = drawTime(random);
+  return {
+    what: `SIGTERM to ${node.name}, away for ${forMs}`,
+    run: async () => {
+      await node.stop();
+      await sleep(forMs);
+      await node.start();
+    },
+  };
+}
+
+// ---- disks ----
+
+function drawEmptyDisk({ mortals, cluster }: SoakWorld, random: Seeded): Fault {
+  const [node] = random.some(mortals, 1) as [NodeProcess];
+  const forMs = drawTime(random);
+  return {
+    what: `kill ${node.name}, it comes back after ${forMs} with an empty disk`,
+    needsAll: true,
+    run: async () => {
+      await node.kill();
+      const data = join(cluster.folder, node.name);
+      for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true });
+      await sleep(forMs);
+      await node.start();
+    },
+  };
+}
+
+function drawFullDisk({ disk, nodes }: SoakWorld, random: Seeded): Fault {
+  const free = random.chance(50) ? mebibyte / 2 : 45 * mebibyte;
+  const forMs = 1000 + drawTime(random);
+  return {
+    what: `${free / mebibyte} MiB left on the disk of ${nodes[0]!.name} for ${forMs}`,
+    run: async () => {
+      disk.fillUp(free);
+      await sleep(forMs);
+      disk.relieve();
+    },
+  };
+}
+
+// ---- operators ----
+
+/** Returns what the command said; throws if it failed. */
+async function understudy({ nodes }: SoakWorld, ...words: string[]): Promise<string> {
+  const urls = nodes.map(({ httpUrl }) => httpUrl.origin).join(',');
+  const { code, stdout, stderr } = await finished([...words, '--url', urls]);
+  if (code !== 0) throw new Error(`understudy ${words.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+const patience = ['--timeout', String(moveSecondsMax)];
+
+function drawDrain(world: SoakWorld, random: Seeded): Fault {
+  const [node] = random.some(world.nodes, 1) as [NodeProcess];
+  const forMs = drawTime(random);
+  return {
+    what: `drain ${node.name} for ${forMs}`,
+    run: async () => {
+      await understudy(world, 'drain', node.name, ...patience);
+      await sleep(forMs);
+      await understudy(world, 'revive', node.name);
+    },
+  };
+}
+
+function drawDrainAndKill(world: SoakWorld, random: Seeded): Fault {
+  const [drained, other] = random.some(world.mortals, 2) as [NodeProcess, NodeProcess];
+  const victim = random.chance(50) ? drained : other;
+  const afterMs = random.int(300);
+  return {
+    what: `drain ${drained.name}, kill ${victim.name} ${afterMs} later`,
+    run: async () => {
+      await understudy(world, 'drain', drained.name, '--no-wait');
+      await sleep(afterMs);
+      await victim.kill();
+      await victim.start();
+      await understudy(world, 'revive', drained.name);
+    },
+  };
+}
+
+function drawTransfer(world: SoakWorld, random: Seeded): Fault {
+  const id = random.int(17);
+  const which = random.int(world.nodes.length);
+  const group = id === 0 ? 'system' : String(id);
+  return {
+    what: `transfer group ${group} and back`,
+    run: async () => {
+      const { primary, inSync } = await viewOf(world, id);
+      const candidates = inSync.filter((name) => name !== primary);
+      if (candidates.length === 0) return;
+      await understudy(world, 'transfer', group, candidates[which % candidates.length]!, ...patience);
+      await understudy(world, 'transfer', group, 'any');
+    },
+  };
+}
+
+/** To a node that has none; if all have one, nothing happens. */
+function drawBackupTransfer(world: SoakWorld, random: Seeded): Fault {
+  const id = random.int(17);
+  const which = random.int(world.nodes.length);
+  const group = id === 0 ? 'system' : String(id);
+  return {
+    what: `transfer a replica of group ${group}`,
+    run: async () => {
+      const { inSync, replicas } = await viewOf(world, id);
+      const to = world.nodes.find(({ name }) => !replicas.includes(name));
+      if (to === undefined) return;
+      await understudy(world, 'transfer', group, to.name, '--backup', inSync[which % inSync.length]!, ...patience);
+    },
+  };
+}
+
+interface GroupView {
+  primary: string;
+  inSync: readonly string[];
+  replicas: readonly string[];
+}
+
+async function viewOf({ cluster }: SoakWorld, id: number): Promise<GroupView> {
+  const { groups } = await fetchCluster(cluster.awake[0]!.httpUrl);
+  return groups.find((group) => group.id === id)!;
+}
+
+// ---- etcd ----
+
+/** Its leader, or one by chance. */
+function drawMember({ etcd }: SoakWorld, random: Seeded): { name: string; find: () => Promise<number> } {
+  const drawn = random.int(etcd.count);
+  return random.chance(50)
+    ? { name: 'the leader of etcd', find: () => etcd.leader() }
+    : { name: `member ${drawn} of etcd`, find: () => Promise.resolve(drawn) };
+}
+
+function drawEtcdKill(world: SoakWorld, random: Seeded): Fault {
+  const { name, find } = drawMember(world, random);
+  const forMs = drawTime(random);
+  const [node] = random.some(world.mortals, 1) as [NodeProcess];
+  const together = random.chance(40);
+  return {
+    what: `kill ${name}${together ? ` together with ${node.name}` : ''} for ${forMs}`,
+    run: async () => {
+      const member = await find();
+      await Promise.all([world.etcd.kill(member), together ? node.kill() : undefined]);
+      await sleep(forMs);
+      await Promise.all([world.etcd.start(member), together ? node.start() : undefined]);
+    },
+  };
+}
+
+function drawEtcdFreeze(world: SoakWorld, random: Seeded): Fault {
+  const { name, find } = drawMember(world, random);
+  const forMs = drawTime(random);
+  return {
+    what: `freeze ${name} for ${forMs}`,
+    run: async () => {
+      const member = await find();
+      world.etcd.freeze(member);
+      await sleep(forMs);
+      world.etcd.thaw(member);
+    },
+  };
+}
+
+function drawEtcdAway({ etcd, mortals }: SoakWorld, random: Seeded): Fault {
+  const forMs = 1000 + drawTime(random);
+  const [node] = random.some(mortals, 1) as [NodeProcess];
+  const meanwhile = random.chance(30);
+  return {
+    what: `all of etcd away for ${forMs}${meanwhile ? `, ${node.name} killed meanwhile` : ''}`,
+    run: async () => {
+      await etcd.killAll();
+      await sleep(forMs / 2);
+      if (meanwhile) await node.kill();
+      await sleep(forMs / 2);
+      await etcd.startAll();
+      if (meanwhile) await node.start();
+    },
+  };
+}
