@@ -94,8 +94,26 @@ describe('hot standby', { timeout: 120_000 }, () => {
     crowd.close();
     await first.start();
     await cluster.untilComplete();
-    // Who comes back is a backup from its first instant.
-    await assert.rejects(() => LoadConnection.open(new URL(first.amqpUrl)), /this node is a backup/);
+  });
+
+  it('S36: a node that starts lets nobody in, from the first instant', async () => {
+    const { node, tries } = { node: (await backups())[0]!, tries: [] as string[] };
+    await node.kill();
+    let started = false;
+    const start = node.start().then(() => {
+      started = true;
+    });
+    const open = (): Promise<string> =>
+      LoadConnection.open(new URL(node.amqpUrl)).then(
+        () => 'let in',
+        (error: Error) => error.message,
+      );
+    while (!started) tries.push(await open());
+    await start;
+    tries.push(await open());
+    await cluster.untilComplete();
+    assert.ok(!tries.includes('let in'));
+    assert.match(tries.at(-1)!, /this node is a backup/);
   });
 
   it('so they are when it is stopped', async (t) => {

@@ -175,6 +175,12 @@ export class ClusterProcesses {
     }
   }
 
+  /** The node listens elsewhere from its next start on. */
+  async move(node: NodeProcess): Promise<void> {
+    const [amqp, http, port] = (await freePorts(firstPort, 3)) as [number, number, number];
+    node.ports = { amqp, http, cluster: port };
+  }
+
   private isPresent(view: ClusterView): boolean {
     return (
       view.members.length === this.nodes.length && view.members.every(({ name, pid }) => this.node(name).pid === pid)

@@ -26,14 +26,15 @@ export interface NodeLife {
 
 export class NodeProcess {
   readonly name: string;
-  readonly ports: NodePorts;
+  ports: NodePorts;
   /** Where its log is. */
   readonly log: string;
   isFrozen = false;
   /** When it was thawed, wall clock. */
   readonly thawedAt: number[] = [];
   readonly host: Host;
-  private readonly arguments: readonly string[];
+  private readonly folder: string;
+  private readonly options: readonly string[];
   private child: ChildProcess | undefined;
   private ended: Promise<void> = Promise.resolve();
 
@@ -43,13 +44,19 @@ export class NodeProcess {
     this.host = host;
     this.ports = ports;
     this.log = join(folder, `${name}.log`);
-    const at = (port: number): string => `${host.address}:${port}`;
-    this.arguments = [
+    this.folder = folder;
+    this.options = options;
+    mkdirSync(folder, { recursive: true });
+  }
+
+  private get arguments(): string[] {
+    const { name, folder, ports, options } = this;
+    const at = (port: number): string => `${this.host.address}:${port}`;
+    return [
       ...['--node', name, '--data', join(folder, name), '--coordinator', `local:${join(folder, 'coordinator')}`],
       ...['--amqp', at(ports.amqp), '--http', at(ports.http), '--cluster', at(ports.cluster)],
       ...options,
     ];
-    mkdirSync(folder, { recursive: true });
   }
 
   /** The process's number; 0 if it does not run. */
