@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { parseBytes, parseDuration } from '../config/quantities.js';
 import type { BenchOptions, BenchSummary, Progress } from './bench/run.js';
 import type { LatencySummary } from './bench/measures.js';
-import { CommandError, ExitCode } from './fail.js';
+import { amqpUrl, reading, whole } from './bench-flags.js';
 import { formatTable } from './table.js';
 
 interface BenchFlags {
@@ -68,26 +68,6 @@ function readFlags(flags: BenchFlags, progress: (line: Progress) => void): Bench
     timeMs: reading('time', () => parseDuration(flags.time)),
     progress,
   };
-}
-
-function amqpUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol === 'amqp:') return url;
-  throw new CommandError(`--url: "${text}" is no URL such as amqp://guest:guest@127.0.0.1:5672`, ExitCode.usage);
-}
-
-function whole(option: string, text: string, least: number, most: number): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new CommandError(`--${option}: "${text}" is no whole number from ${least} to ${most}`, ExitCode.usage);
-}
-
-function reading<T>(option: string, parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    throw new CommandError(`--${option}: ${(error as Error).message}`, ExitCode.usage);
-  }
 }
 
 const count = (value: number): string => Math.round(value).toLocaleString('en-US');

@@ -1,5 +1,6 @@
 /** `understudy serve`: what its users may rely on. */
 import assert from 'node:assert/strict';
+import type { LagSummary } from '../../src/cli/bench/lag.js';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -185,6 +186,18 @@ describe('bench', () => {
     assert.ok(summary['published']! > 100);
     assert.equal(summary['confirmed'], summary['published']);
     assert.equal(summary['consumed'], summary['published']);
+  });
+
+  it('S95: lag: times when a message is seen through each member', async () => {
+    await using folder = await TemporaryFolder.make();
+    const port = await freePorts(2);
+    await using run = new Run(serveOptions(folder.path, port));
+    await run.said(/^ready/m);
+    const url = `amqp://127.0.0.1:${port}`;
+    const { code, stdout, stderr } = await finished(['lag', '--url', `${url},${url}`, '--rounds', '20', '--json']);
+    assert.equal(code, 0, stderr);
+    const { confirm, visible } = JSON.parse(stdout) as LagSummary;
+    assert.ok(confirm.p50 > 0 && visible.length === 2 && visible.every(({ lag }) => lag.max >= lag.p50 && lag.p50 > 0));
   });
 
   it('says in one line that nobody listens', async () => {
