@@ -48,20 +48,28 @@ export function createSimProcess(ports: SimPorts): SimProcess {
     start: () => node.start(),
     stop: () => node.stop(),
     operator: {
-      override: (group) =>
-        node
-          .override!.run({ group, node: undefined, acceptLoss: true, asker: 'the simulator' })
-          .then(() => '')
-          .catch((error: unknown) => {
-            if (error instanceof RefusedError) return error.message;
-            throw error;
-          }),
+      override: (group) => {
+        const request = { group, node: undefined, acceptLoss: true, asker: 'the simulator' };
+        return refusalOf(node.override!.run(request));
+      },
+      forget: (name) => refusalOf(node.forgetting!.forget(name, 'the simulator')),
       transfer: (group, to) => node.operations.transfer(group, to),
       transferReplica: (group, from, to) => node.operations.transferReplica(group, from, to),
       drain: (name) => node.operations.drain(name),
       revive: (name) => node.operations.revive(name),
     },
   };
+}
+
+/** '' if it is done. */
+async function refusalOf(operation: Promise<unknown>): Promise<string> {
+  try {
+    await operation;
+    return '';
+  } catch (error) {
+    if (error instanceof RefusedError) return error.message;
+    throw error;
+  }
 }
 
 class BrokerProbe implements NodeProbe {

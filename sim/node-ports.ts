@@ -59,6 +59,8 @@ export interface SimProcess {
 export interface SimOperator {
   /** A node that is not in sync leads the group, which waits for others: resolves to '' or to why not. */
   override(group: number): Promise<string>;
+  /** The cluster is to forget the node: resolves to '' or to why not. */
+  forget(node: string): Promise<string>;
   /** Wishes; `undefined` takes one back. Each rejects if it cannot be fulfilled. */
   transfer(group: number, to: string | undefined): Promise<void>;
   transferReplica(group: number, from: string, to: string): Promise<void>;

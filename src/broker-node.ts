@@ -20,10 +20,12 @@ import { HeartbeatLiveness } from './cluster/liveness/heartbeats.js';
 import type { Liveness } from './cluster/liveness/liveness.js';
 import { SoloLiveness } from './cluster/liveness/solo.js';
 import { FailoverNews } from './cluster/failover-news.js';
+import { Forgetting } from './cluster/forget.js';
 import { HotStandby } from './cluster/hot-standby.js';
 import { localGroup, type Member, MemberState, type Replica, systemGroup } from './cluster/map.js';
 import { Entrance } from './cluster/entrance.js';
 import { Operations } from './cluster/operations.js';
+import { forgottenText } from './cluster/membership.js';
 import { OwnMember } from './cluster/own-member.js';
 import { Readiness } from './cluster/readiness.js';
 import { JoinNews } from './cluster/join-news.js';
@@ -75,6 +77,7 @@ export class BrokerNode {
   /** Undefined for a broker that is alone, which waits for nobody. */
   waiting: WaitingGroups | undefined;
   override: Override | undefined;
+  forgetting: Forgetting | undefined;
   /** Undefined for a broker that is alone, and before `start`. */
   restoration: Restoration | undefined;
   /** Why this node acts no more and must be started anew; '' if it does. */
@@ -248,6 +251,7 @@ export class BrokerNode {
       self: { cluster: this.store.identity.cluster, node, store, boot, ordinal, address, amqp, http },
       versions: options.versions,
       spoken: () => this.map.config,
+      stranger: (other) => (this.map.forgotten.has(other) ? forgottenText(this.map.forgotten.get(other)!) : ''),
       secret: cluster.secret,
       transport: cluster.transport,
       clock,
@@ -267,7 +271,13 @@ export class BrokerNode {
     });
     this.map.listen({
       groupChanged: () => {},
-      memberChanged: () => links.setMembers([...this.map.members.values()].map((known) => known.value)),
+      memberChanged: (known) => {
+        if (known?.node === node && known.boot > boot) this.fail(`another process has started as node ${node}`);
+        links.setMembers([...this.map.members.values()].map(({ value }) => value));
+      },
+      forgotten: (other, what) => {
+        if (other === store) this.fail(forgottenText(what));
+      },
     });
   }
 
@@ -364,6 +374,8 @@ export class BrokerNode {
     const { leaseMs } = this.options.times;
     this.waiting = waiting;
     this.override = new Override({ map, liveness, waiting, clock, random, logger, rules: this.rules, leaseMs });
+    const { coordinator } = this;
+    this.forgetting = new Forgetting({ self, map, coordinator, liveness, clock, logger, leaseMs });
   }
 
   private composeBroker(): void {
@@ -460,7 +472,7 @@ export class BrokerNode {
 
   private isOver(node: string, boot: number): boolean {
     const member = this.map.members.get(node)?.value;
-    if (member === undefined) return false;
+    if (member === undefined) return this.map.isForgotten(node);
     if (member.boot > boot) return true;
     return this.liveness.mayDepose(node, boot);
   }

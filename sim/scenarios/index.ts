@@ -4,6 +4,7 @@ import { deposedPrimary } from './deposed-primary.js';
 import { doubleFailover } from './double-failover.js';
 import { elections } from './elections.js';
 import { handOver } from './hand-over.js';
+import { forgotten } from './forgotten.js';
 import { killWhileJoining } from './kill-while-joining.js';
 import { lateConfirms } from './late-confirms.js';
 import { lostBatch } from './lost-batch.js';
@@ -27,6 +28,7 @@ export const scenarios: readonly Scenario[] = [
   doubleFailover,
   elections,
   handOver,
+  forgotten,
   killWhileJoining,
   lateConfirms,
   lostBatch,

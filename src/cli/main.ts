@@ -10,6 +10,7 @@ import { benchCommand } from './bench.js';
 import { clusterCommand } from './cluster.js';
 import { drainCommand, reviveCommand } from './drain.js';
 import { CommandError, ExitCode, explain } from './fail.js';
+import { forgetCommand } from './forget.js';
 import { lagCommand } from './lag.js';
 import { overrideCommand } from './override.js';
 import { policyCommand } from './policy.js';
@@ -31,6 +32,7 @@ const commands = [
   reviveCommand(),
   transferCommand(),
   overrideCommand(),
+  forgetCommand(),
   benchCommand(),
   lagCommand(),
 ];

@@ -9,6 +9,7 @@ import { type Flushable, Phase, type Turn } from '../base/turn.js';
 import { type Change, type Coordinator, type Entry, OutcomeUnknownError } from './coordinator/coordinator.js';
 import {
   type ClusterConfig,
+  type Forgotten,
   type GroupRecord,
   MapKey,
   type Member,
@@ -41,11 +42,14 @@ export interface MapListener {
   groupChanged(record: Versioned<GroupRecord>): void;
   memberChanged(member: Member | undefined, node: string): void;
   configChanged?(config: ClusterConfig): void;
+  forgotten?(store: string, node: Forgotten): void;
 }
 
 export class ClusterMap implements Flushable {
   readonly members: Map<string, Versioned<Member>> = new Map();
   readonly groups: Map<number, Versioned<GroupRecord>> = new Map();
+  /** Nodes that are members no more, by store. */
+  readonly forgotten: Map<string, Forgotten> = new Map();
   /** Wishes of operators, by group. */
   readonly transfers: Map<number, Versioned<Transfer>> = new Map();
   config: ClusterConfig = noConfig;
@@ -205,6 +209,7 @@ export class ClusterMap implements Flushable {
     if (entry.key === MapKey.cluster) this.configChanged(entry);
     else if (entry.key.startsWith('members/')) this.memberChanged(entry);
     else if (entry.key.startsWith('groups/') && entry.version > 0) this.groupChanged(parseEntry<GroupRecord>(entry));
+    else if (entry.key.startsWith('forgotten/') && entry.version > 0) this.forget(entry);
     else if (entry.key.startsWith('transfers/')) this.transferChanged(entry);
   }
 
@@ -234,8 +239,25 @@ export class ClusterMap implements Flushable {
     }
     if (known !== undefined && known.version >= entry.version) return;
     const member = parseEntry<Member>(entry);
+    // A reading from before it was forgotten.
+    if (this.forgotten.has(member.value.store)) return;
     this.members.set(node, member);
     for (const listener of this.listeners) listener.memberChanged(member.value, node);
+  }
+
+  private forget(entry: Entry): void {
+    const store = entry.key.slice('forgotten/'.length);
+    if (this.forgotten.has(store)) return;
+    const { value } = parseEntry<Forgotten>(entry);
+    this.forgotten.set(store, value);
+    if (this.members.get(value.node)?.value.store === store)
+      this.memberChanged({ key: MapKey.member(value.node), value: '', version: 0 });
+    for (const listener of this.listeners) listener.forgotten?.(store, value);
+  }
+
+  /** The node is a member no more, and was not added again. */
+  isForgotten(node: string): boolean {
+    return !this.members.has(node) && [...this.forgotten.values()].some((other) => other.node === node);
   }
 
   private groupChanged(record: Versioned<GroupRecord>): void {

@@ -119,10 +119,22 @@ export function isLocalGroup(group: number): boolean {
   return group >= localGroup;
 }
 
+/** A node that was removed from the cluster: its store's entry, so that nobody takes it for one of ours. */
+export interface Forgotten {
+  node: string;
+  /** Its last boot. */
+  boot: number;
+  ordinal: number;
+  /** Who asked for it, and when, by the wall. */
+  by: string;
+  at: number;
+}
+
 export const MapKey = {
   cluster: 'cluster',
   boots: 'boots',
   member: (node: string): string => `members/${node}`,
+  forgotten: (store: string): string => `forgotten/${store}`,
   group: (group: number): string => `groups/${group}`,
   transfer: (group: number): string => `transfers/${group}`,
 } as const;

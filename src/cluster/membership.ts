@@ -11,6 +11,7 @@ import type { Change, Coordinator, Entry } from './coordinator/coordinator.js';
 import {
   type ClientPolicy,
   type ClusterConfig,
+  type Forgotten,
   type GroupRecord,
   MapKey,
   type Member,
@@ -70,6 +71,14 @@ export class MembershipError extends Error {
 }
 
 const ordinalsKey = 'ordinals';
+
+/** Why a node with this store is a stranger. */
+export function forgottenText({ node, by, at }: Forgotten): string {
+  return (
+    `the cluster has forgotten node ${node} with this data folder, at ${new Date(at).toISOString()}, asked by ${by}: ` +
+    'start it with an empty data folder'
+  );
+}
 
 export class Membership {
   private readonly coordinator: Coordinator;
@@ -154,6 +163,7 @@ export class Membership {
   }
 
   private async enter(description: NodeDescription, boot: number): Promise<Registration> {
+    await this.refuseForgotten(description.store);
     const key = MapKey.member(description.node);
     const known = (await this.retry(() => this.coordinator.read(key))).find((entry) => entry.key === key);
     const old = known === undefined ? undefined : parseEntry<Member>(known).value;
@@ -191,9 +201,18 @@ export class Membership {
     return speaks.max === 1 ? member : { ...member, versions: speaks, format: this.store.format };
   }
 
+  private async refuseForgotten(store: string): Promise<void> {
+    const key = MapKey.forgotten(store);
+    const entry = (await this.retry(() => this.coordinator.read(key))).find((candidate) => candidate.key === key);
+    if (entry !== undefined) throw new MembershipError(forgottenText(parseEntry<Forgotten>(entry).value));
+  }
+
   /** Another store under our name: a wiped node that comes back, or two nodes with one name. */
   private async refuseIfAlive(old: Member, description: NodeDescription): Promise<void> {
     if (this.transport === undefined || old.address === '' || old.address === description.address) return;
+    const members = await this.retry(() => this.coordinator.read('members/'));
+    const others = members.map((entry) => parseEntry<Member>(entry).value).filter(({ node }) => node !== old.node);
+    if (others.some(({ address }) => address === old.address)) return;
     const stream = await this.transport.dial(old.address, 500).catch(() => undefined);
     if (stream === undefined) return;
     stream.close();

@@ -16,6 +16,7 @@ import type { Endpoint } from '../config/endpoint.js';
 import type { Authenticator } from '../security/authenticator.js';
 import { clusterRoutes, coordinatorRoutes } from './api/cluster.js';
 import { healthRoutes } from './api/health.js';
+import { nodeRoutes } from './api/nodes.js';
 import { policyRoutes } from './api/policies.js';
 import { leadingRoutes } from './api/leading.js';
 import { queueRoutes } from './api/queues.js';
@@ -38,6 +39,7 @@ const resources: readonly Resource[] = [
   ...clusterRoutes,
   ...coordinatorRoutes,
   ...leadingRoutes,
+  ...nodeRoutes,
   ...queueRoutes,
   ...policyRoutes,
   ...healthRoutes,

@@ -7,6 +7,7 @@ import * as amqp from 'amqplib';
 import { callApi, type ClusterView, fetchCluster } from '../../src/cli/api-client.js';
 import { type ClusterProcesses, sleep } from '../support/cluster-processes.js';
 import type { NodeProcess } from '../support/node-process.js';
+import { untilRecordedAlone } from '../support/recorded.js';
 import { withCluster } from '../support/with-cluster.js';
 import { finished } from './support/command.js';
 
@@ -56,7 +57,7 @@ async function lastInSync(cluster: ClusterProcesses): Promise<void> {
   await Promise.all(others.map((node) => node.kill()));
   // Only n1 has these.
   await publish(n1, 100, 150);
-  await untilView(n1, 'alone in sync', (view) => view.groups.every((group) => group.inSync.join() === 'n1'));
+  await untilRecordedAlone(cluster, 'n1');
   await n1.kill();
 }
 

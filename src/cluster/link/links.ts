@@ -28,6 +28,8 @@ export interface LinksOptions {
   versions?: VersionRange;
   /** What the cluster speaks now; default: the first version. */
   spoken?: () => SpokenVersions;
+  /** Why a node with that store may not have a link; '' = it may. */
+  stranger?: (store: string) => string;
   secret: ClusterSecret;
   transport: Transport;
   clock: Clock;
@@ -109,6 +111,7 @@ export class Links {
     const versions = { versions: protocolVersions, spoken };
     const defaults = {
       ...versions,
+      stranger: (): string => '',
       limits: {},
       dialTimeoutMs: 1000,
       helloTimeoutMs: 2000,
@@ -250,7 +253,9 @@ export class Links {
 
   /** The peer said hello. Returns why it may not have a link, or ''. */
   private decline(link: Link): string {
-    const { node, boot } = link.peer;
+    const { node, boot, store } = link.peer;
+    const stranger = this.options.stranger(store);
+    if (stranger !== '') return stranger;
     const peer = this.peer(node);
     if (boot < peer.boot) return `boot ${boot} of ${node} is older than its boot ${peer.boot}`;
     if (link.dialed || !this.dialsTo(peer)) return '';

@@ -15,8 +15,9 @@ export function wantedReplicas(
 ): string[] | undefined {
   const names = available(map);
   if (record.group === systemGroup) {
-    const missing = names.filter((node) => !record.replicas.includes(node));
-    return missing.length === 0 ? undefined : [...record.replicas, ...missing];
+    const kept = remembered(record, map);
+    const missing = names.filter((node) => !kept.includes(node));
+    return missing.length === 0 && kept.length === record.replicas.length ? undefined : [...kept, ...missing];
   }
   const present = names.filter((node) => !lost.has(node));
   const chosen = pinned(record, map, present) ?? ring(record.group, map, present);
@@ -36,6 +37,11 @@ export function surplus(record: GroupRecord, map: ClusterMap, self: string): Gro
   };
   if (!replicas.every(isIn)) return [];
   return inSync.filter(({ node }) => node !== self && !replicas.includes(node));
+}
+
+/** Without nodes that are forgotten; who is in sync stays until it is taken out. */
+function remembered({ replicas, inSync }: GroupRecord, map: ClusterMap): string[] {
+  return replicas.filter((node) => !map.isForgotten(node) || inSync.some((member) => member.node === node));
 }
 
 /** The names of all members, in order. */
@@ -74,8 +80,8 @@ function filled(
   const spare = present
     .filter((node) => !record.replicas.includes(node))
     .sort((a, b) => weight(a) - weight(b) || (a < b ? -1 : 1));
-  const wanted = [...record.replicas];
-  let changed = false;
+  const wanted = remembered(record, map);
+  let changed = wanted.length < record.replicas.length;
   while (wanted.length < map.config.replicas && spare.length > 0) {
     wanted.push(spare.shift()!);
     changed = true;

@@ -11,7 +11,7 @@ import type { Frame } from '../link/frame.js';
 import type { Link } from '../link/link.js';
 import type { Links } from '../link/links.js';
 import { FrameType } from '../link/frame-types.js';
-import { type GroupRecord, isLocalGroup, localGroup, type Member, type Versioned } from '../map.js';
+import { type Forgotten, type GroupRecord, isLocalGroup, localGroup, type Member, type Versioned } from '../map.js';
 import type { ReplicationContext } from './context.js';
 import { Election } from './election.js';
 import { type FollowMessage, type RefuseMessage, readJson, sendJson } from './frames.js';
@@ -98,6 +98,10 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
     this.changed(value.group);
   }
 
+  forgotten(_store: string, { ordinal }: Forgotten): void {
+    this.changed(localGroup + ordinal);
+  }
+
   memberChanged(member: Member | undefined, _node: string): void {
     if (member === undefined) return;
     this.context.liveness.learn(member);
@@ -142,7 +146,7 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
     if (!isLocalGroup(group)) return false;
     // A member that is not known yet is not over.
     const owner = this.ownerOf(group);
-    if (owner === undefined) return false;
+    if (owner === undefined) return this.wasForgotten(group);
     if (this.dead.has(owner.boot)) return true;
     return this.context.liveness.mayDepose(owner.node, owner.boot) && !this.context.hasQueues(group);
   }
@@ -165,6 +169,10 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
   private ownerChanged(node: string): void {
     const member = this.context.map.members.get(node)?.value;
     if (member !== undefined) this.changed(localGroup + member.ordinal);
+  }
+
+  private wasForgotten(group: number): boolean {
+    return [...this.context.map.forgotten.values()].some(({ ordinal }) => localGroup + ordinal === group);
   }
 
   private ownerOf(group: number): Member | undefined {

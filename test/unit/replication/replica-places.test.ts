@@ -16,6 +16,7 @@ function mapOf(names: readonly string[], placement: Placement, wishes: readonly 
     members: new Map(names.map((node) => [node, member(node)])),
     groups: new Map(),
     transfers: new Map(wishes.map((value) => [value.group, { value, version: 1 }])),
+    isForgotten: () => false,
   } as unknown as ClusterMap;
 }
 

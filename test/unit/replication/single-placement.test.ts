@@ -37,6 +37,7 @@ function mapOf(...records: GroupRecord[]): ClusterMap {
     members: new Map(nodes.map((node, i) => [node, { value: member(node, i), version: 1 }])),
     groups: new Map(records.map((value) => [value.group, { value, version: 1 }])),
     transfers: new Map(),
+    isForgotten: () => false,
   } as unknown as ClusterMap;
 }
 

@@ -391,6 +391,7 @@ export function perfectBrokers(defects: Partial<Defects> = {}): ProcessFactory {
       stop: () => Promise.resolve(),
       operator: {
         override: () => Promise.resolve('nobody waits'),
+        forget: () => Promise.resolve('everybody is needed'),
         transfer: () => Promise.resolve(),
         transferReplica: () => Promise.resolve(),
         drain: () => Promise.resolve(),
