@@ -42,6 +42,27 @@ describe('a ring', () => {
   });
 });
 
+describe('a node that is forgotten', () => {
+  const map = (names: string[]): ClusterMap => {
+    const known = mapOf(names, Placement.spread);
+    return Object.assign(known, { isForgotten: (node: string) => !names.includes(node) });
+  };
+
+  it('has no replica any more, once it is out of the in-sync set', () => {
+    assert.deepEqual(wantedReplicas(recordOf(1, ['a', 'b', 'c'], ['a', 'b']), map(['a', 'b']), nobody, 'a'), [
+      'a',
+      'b',
+    ]);
+    assert.equal(wantedReplicas(recordOf(1, ['a', 'b', 'c']), map(['a', 'b']), nobody, 'a'), undefined);
+    assert.deepEqual(wantedReplicas(recordOf(0, ['a', 'b', 'c'], ['a']), map(['a', 'b']), nobody, 'a'), ['a', 'b']);
+  });
+
+  it('gives its place to another', () => {
+    const wanted = wantedReplicas(recordOf(1, ['a', 'b', 'c'], ['a', 'b']), map(['a', 'b', 'd']), nobody, 'a');
+    assert.deepEqual(wanted, ['a', 'b', 'd']);
+  });
+});
+
 describe('a replica that an operator moves', () => {
   const wish = { group: 1, replicas: ['a', 'd', 'c'] };
 
