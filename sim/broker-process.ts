@@ -9,6 +9,9 @@ import type { GroupProbe, NodeProbe, QueueProbe, SimPorts, SimProcess } from './
 /** Of every simulated cluster. */
 const secret = new ClusterSecret('what all simulated nodes know');
 
+/** Zeros written ahead: as many as a simulated journal has use for. */
+const zeroBytes = 16 * 1024;
+
 /** A join takes many answers. */
 const smallLimits = { backfillPositions: 3, backfillBytes: 500 };
 
@@ -34,6 +37,7 @@ export function createSimProcess(ports: SimPorts): SimProcess {
       placement: options.placement,
       memoryBytes: options.memoryBytes,
       versions: ports.versions,
+      journal: { zeroBytes },
       limits: { timeShareMs: 700, ...(options.smallSlices ? smallLimits : {}) },
     },
   );

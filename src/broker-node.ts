@@ -120,8 +120,9 @@ export class BrokerNode {
     const { ports, options } = this;
     const { clock, turn, random, logger, disk } = ports;
     const { memoryBytes, diskFreeBytesMin: lowWaterBytes } = options;
+    const sizes = { memoryBytes, lowWaterBytes, ...options.journal };
     const formatMax = options.versions.max;
-    this.store = await Store.open({ disk, clock, turn, random, logger, memoryBytes, lowWaterBytes, formatMax });
+    this.store = await Store.open({ disk, clock, turn, random, logger, formatMax, ...sizes });
     const recovered = await recoverGroups(this.store, (group) => this.newState(group));
     this.recovered = recovered.groups;
     if (recovered.damaged > 0)

@@ -41,6 +41,8 @@ export interface BrokerOptions extends ClusterDefaults {
   outboxBytesMax: number;
   journalPendingBytesMax: number;
   diskFreeBytesMin: number;
+  /** Sizes of the journal's segments, and of what is written ahead in them; left out: the store's own. */
+  journal: { segmentBytes?: number; zeroBytes?: number };
   times: HeartbeatTimes;
   /** Protocol versions that it speaks; the newest it may use is the cluster's. */
   versions: VersionRange;
@@ -60,6 +62,7 @@ export const brokerDefaults: Omit<BrokerOptions, 'node'> = {
   outboxBytesMax: 64 * 1024 * 1024,
   journalPendingBytesMax: 64 * 1024 * 1024,
   diskFreeBytesMin: 50 * 1024 * 1024,
+  journal: {},
   times: heartbeatTimes,
   versions: protocolVersions,
   limits: {},

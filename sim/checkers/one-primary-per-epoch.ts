@@ -7,9 +7,12 @@
  */
 import { Checker } from './checker.js';
 
+const groupsMax = 2 ** 16;
+
 export class OnePrimaryPerEpoch extends Checker {
   readonly name = 'one-primary-per-epoch';
-  private readonly primaries = new Map<string, string>();
+  /** The first life that was primary, by group and epoch. */
+  private readonly primaries = new Map<number, { node: string; life: number }>();
 
   override poll(): void {
     for (const node of this.world.nodes) {
@@ -17,11 +20,13 @@ export class OnePrimaryPerEpoch extends Checker {
       if (!node.alive || probe === undefined) continue;
       for (const group of probe.groups()) {
         if (group.role !== 'primary') continue;
-        const key = `group ${group.group} epoch ${group.epoch}`;
-        const who = `${node.name} life ${node.lives}`;
+        const key = group.epoch * groupsMax + group.group;
         const known = this.primaries.get(key);
-        if (known === undefined) this.primaries.set(key, who);
-        else if (known !== who) this.fail(`${key}: ${known}, and ${who}`);
+        if (known === undefined) this.primaries.set(key, { node: node.name, life: node.lives });
+        else if (known.node !== node.name || known.life !== node.lives)
+          this.fail(
+            `group ${group.group} epoch ${group.epoch}: ${known.node} life ${known.life}, and ${node.name} life ${node.lives}`,
+          );
       }
     }
   }

@@ -39,10 +39,13 @@ export class SettledNeverBack extends Checker {
   }
 
   override poll(): void {
+    if (this.pending.length === 0) return;
     const { loop } = this.world;
+    const primaries = new Map<number, NodeProbe | undefined>();
     this.pending = this.pending.filter((delivery) => {
       const { group, incarnation, position } = delivery.facts;
-      const primary = this.primary(group);
+      if (!primaries.has(group)) primaries.set(group, this.primary(group));
+      const primary = primaries.get(group);
       if (primary === undefined || primary.has(group, incarnation, position)) return true;
       if (primary.hasQueue(group, incarnation))
         this.settledPositions.set(this.key(delivery), { at: loop.now, group: delivery.facts.group });
