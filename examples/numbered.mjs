@@ -59,6 +59,7 @@ function readCommandLine() {
         window: { type: 'string', default: '100' },
         rate: { type: 'string', default: '1000' },
         size: { type: 'string', default: '100' },
+        waiting: { type: 'string', default: '0' },
         patience: { type: 'string', default: '60' },
         ledger: { type: 'string' },
         json: { type: 'boolean', default: false },
@@ -68,7 +69,17 @@ function readCommandLine() {
     if (!['run', 'publish', 'drain'].includes(name) || more.length > 0)
       throw new Error(`"${positionals.join(' ')}" is none of run, publish, drain`);
     if (name === 'drain' && values.ledger === undefined) throw new Error('drain needs --ledger, the file of a publish');
-    for (const number of ['publishers', 'consumers', 'queues', 'seconds', 'window', 'rate', 'size', 'patience'])
+    for (const number of [
+      'publishers',
+      'consumers',
+      'queues',
+      'seconds',
+      'window',
+      'rate',
+      'size',
+      'waiting',
+      'patience',
+    ])
       if (!/^\d+$/.test(values[number])) throw new Error(`--${number}: "${values[number]}" is no whole number`);
     for (const url of values.urls.split(','))
       if (!/^amqps?:\/\/./.test(url)) throw new Error(`--urls: "${url}" is no URL such as amqp://127.0.0.1:5672`);
@@ -129,6 +140,7 @@ async function publish(ledger) {
       window: count('window'),
       rate: count('rate'),
       size: count('size'),
+      waitingMax: count('waiting'),
       gap,
     });
   });
@@ -145,13 +157,15 @@ async function publish(ledger) {
   return Math.round(longest);
 }
 
-/** Until all queues are empty and every confirmed message has come; and a little longer, for what must not come. */
+/** Until all queues are empty and every confirmed message has come, or nothing new comes; and a little longer, for what must not come. */
 async function drain(ledger) {
-  const deadline = performance.now() + patienceMs;
+  let deadline = performance.now() + patienceMs;
   let missing = ledger.missing;
   while (performance.now() < deadline && (missing > 0 || !(await areEmpty()))) {
     await sleep(100);
+    const before = missing;
     missing = ledger.missing;
+    if (missing < before) deadline = performance.now() + patienceMs;
   }
   await sleep(1000);
 }

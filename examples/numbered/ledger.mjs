@@ -55,6 +55,8 @@ export class Ledger {
   constructor(publishers) {
     this.accounts = Array.from({ length: publishers }, () => new PublisherAccount());
     this.totals = { sent: 0, sentAgain: 0, confirmed: 0, delivered: 0, flagged: 0, foreign: 0 };
+    /** Messages that were received, each counted once. */
+    this.received = 0;
     /** Faults by kind: the first of each, with their time (ms since 1970) and, of deliveries, consumer and node; and all. */
     this.faults = { lost: [], duplicates: [], disorder: [], unroutable: [], misplaced: [] };
     this.faultCounts = { lost: 0, duplicates: 0, disorder: 0, unroutable: 0, misplaced: 0 };
@@ -107,13 +109,16 @@ export class Ledger {
   #flagged(account, publisher, number, consumer) {
     this.totals.flagged++;
     const isFirst = account.flagged.add(number) === 1 && account.unflagged.get(number) === 0;
-    if (isFirst) this.flaggedFirst.set(`${publisher}:${number}`, { consumer, at: performance.now() });
+    if (!isFirst) return;
+    this.received++;
+    this.flaggedFirst.set(`${publisher}:${number}`, { consumer, at: performance.now() });
   }
 
   #unflagged(account, delivery) {
     const { publisher, number, queue, consumer } = delivery;
     const name = `${publisher}:${number} of ${queue}`;
     const copies = account.unflagged.add(number);
+    if (copies === 1 && account.flagged.get(number) === 0) this.received++;
     // A publisher that sends again makes another message of it, which no broker can know.
     if (account.sent.get(number) > 1) return;
     if (copies > 1 || this.#cameFlagged(publisher, number, consumer)) this.#fault('duplicates', name, delivery);
@@ -132,6 +137,11 @@ export class Ledger {
   #fault(kind, what, { consumer, node } = {}) {
     this.faultCounts[kind]++;
     if (this.faults[kind].length < toldMax) this.faults[kind].push({ what, at: Date.now(), consumer, node });
+  }
+
+  /** Confirmed and not received yet, about: some are received first. */
+  get waiting() {
+    return this.totals.confirmed - this.received;
   }
 
   // ---- the end ----

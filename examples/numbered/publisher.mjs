@@ -17,8 +17,10 @@ export class Publisher {
 
   /**
    * @param {{id: number, nodes: import('./nodes.mjs').Nodes, ledger: import('./ledger.mjs').Ledger, queues: string[],
-   *   window: number, rate: number, size: number, gap: (ms: number) => void}} options `window`: unconfirmed messages at most;
-   *   `rate`: messages a second at most, 0: no limit; `size`: bytes of a body; `gap`: told how long confirms have not come
+   *   window: number, rate: number,
+   *   waitingMax: number, size: number, gap: (ms: number) => void}} options `window`: unconfirmed messages at most;
+   *   `rate`: messages a second at most, 0: no limit; `waitingMax`: publishes only while so many are waiting at most, 0: no limit;
+   *   `size`: bytes of a body; `gap`: told how long confirms have not come
    */
   constructor(options) {
     this.options = options;
@@ -80,14 +82,17 @@ export class Publisher {
 
   /** Sends new messages as far as window and rate allow. */
   #pump() {
-    const { ledger, id, queues, window, rate, size } = this.options;
+    const { ledger, id, queues, window, rate, waitingMax, size } = this.options;
     while (
       this.#running &&
       this.#channel !== undefined &&
       this.#unconfirmed.size < window &&
-      (rate === 0 || this.#allowance >= 1)
+      (rate === 0 || this.#allowance >= 1) &&
+      (waitingMax === 0 || ledger.waiting < waitingMax)
     ) {
       this.#allowance--;
+      // Without anything to be confirmed there is no gap.
+      if (this.#unconfirmed.size === 0) this.#lastConfirmAt = performance.now();
       const number = ledger.issue(id);
       const queue = queues[number % queues.length];
       this.#unconfirmed.set(number, { queue, body: writeBody({ publisher: id, number, queue }, size) });

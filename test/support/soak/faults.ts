@@ -18,34 +18,54 @@ type Draw = (world: SoakWorld, random: Seeded) => Fault;
 const moveSecondsMax = 50;
 const mebibyte = 1024 * 1024;
 
-const draws: Record<string, { weight: number; draw: Draw }> = {
-  kill: { weight: 4, draw: drawKill },
-  'kill several': { weight: 2, draw: drawKillSeveral },
-  freeze: { weight: 4, draw: drawFreeze },
-  'freeze and kill': { weight: 2, draw: drawFreezeAndKill },
-  restart: { weight: 3, draw: drawRestart },
-  'empty disk': { weight: 3, draw: drawEmptyDisk },
-  'full disk': { weight: 3, draw: drawFullDisk },
-  cut: { weight: 7, draw: drawCut },
-  flapping: { weight: 1, draw: drawFlapping },
-  drain: { weight: 2, draw: drawDrain },
-  'drain and kill': { weight: 1, draw: drawDrainAndKill },
-  transfer: { weight: 3, draw: drawTransfer },
-  'transfer of a backup': { weight: 2, draw: drawBackupTransfer },
-  'etcd kill': { weight: 2, draw: drawEtcdKill },
-  'etcd freeze': { weight: 2, draw: drawEtcdFreeze },
-  'etcd away': { weight: 2, draw: drawEtcdAway },
+/** Whom it hits. A fault of brokers may come together with one of links or of etcd. */
+type Part = 'brokers' | 'links' | 'etcd' | 'operators';
+
+const draws: Record<string, { part: Part; weight: number; draw: Draw }> = {
+  kill: { part: 'brokers', weight: 4, draw: drawKill },
+  'kill several': { part: 'brokers', weight: 2, draw: drawKillSeveral },
+  freeze: { part: 'brokers', weight: 4, draw: drawFreeze },
+  'freeze and kill': { part: 'brokers', weight: 2, draw: drawFreezeAndKill },
+  restart: { part: 'brokers', weight: 3, draw: drawRestart },
+  'empty disk': { part: 'brokers', weight: 3, draw: drawEmptyDisk },
+  'full disk': { part: 'brokers', weight: 3, draw: drawFullDisk },
+  cut: { part: 'links', weight: 7, draw: drawCut },
+  flapping: { part: 'links', weight: 1, draw: drawFlapping },
+  'etcd kill': { part: 'etcd', weight: 2, draw: drawEtcdKill },
+  'etcd freeze': { part: 'etcd', weight: 2, draw: drawEtcdFreeze },
+  'etcd away': { part: 'etcd', weight: 2, draw: drawEtcdAway },
+  drain: { part: 'operators', weight: 2, draw: drawDrain },
+  'drain and kill': { part: 'operators', weight: 1, draw: drawDrainAndKill },
+  transfer: { part: 'operators', weight: 3, draw: drawTransfer },
+  'transfer of a backup': { part: 'operators', weight: 2, draw: drawBackupTransfer },
 };
 
-/** @param kinds among which is drawn; default: all */
+/** In per cent: of faults of brokers, those with which another comes. */
+const pairs = 35;
+const pairMsMax = 500;
+
+/** One fault, or two at once. @param kinds among which is drawn; default: all */
 export function drawFault(world: SoakWorld, random: Seeded, kinds: readonly string[] = Object.keys(draws)): Fault {
-  const known = kinds.map((kind) => {
-    if (draws[kind] === undefined) throw new Error(`there is no fault "${kind}": ${Object.keys(draws).join(', ')}`);
-    return draws[kind];
-  });
-  let at = random.int(known.reduce((sum, { weight }) => sum + weight, 0));
-  const chosen = known.find(({ weight }) => (at -= weight) < 0)!;
-  return chosen.draw(world, random);
+  const unknown = kinds.find((kind) => draws[kind] === undefined);
+  if (unknown !== undefined) throw new Error(`there is no fault "${unknown}": ${Object.keys(draws).join(', ')}`);
+  const first = drawKind(random, kinds);
+  const fault = draws[first]!.draw(world, random);
+  const others = kinds.filter((kind) => ['links', 'etcd'].includes(draws[kind]!.part));
+  if (draws[first]!.part !== 'brokers' || fault.needsAll || others.length === 0 || !random.chance(pairs)) return fault;
+  const other = draws[drawKind(random, others)]!.draw(world, random);
+  const afterMs = random.int(pairMsMax);
+  return {
+    what: `${fault.what}; ${afterMs} later ${other.what}`,
+    run: async () => {
+      await Promise.all([fault.run(), sleep(afterMs).then(() => other.run())]);
+    },
+  };
+}
+
+/** By weight. */
+function drawKind(random: Seeded, kinds: readonly string[]): string {
+  let at = random.int(kinds.reduce((sum, kind) => sum + draws[kind]!.weight, 0));
+  return kinds.find((kind) => (at -= draws[kind]!.weight) < 0)!;
 }
 
 const nameAll = (nodes: readonly NodeProcess[]): string => nodes.map(({ name }) => name).join(' and ');
@@ -239,15 +259,13 @@ function drawMember({ etcd }: SoakWorld, random: Seeded): { name: string; find: 
 function drawEtcdKill(world: SoakWorld, random: Seeded): Fault {
   const { name, find } = drawMember(world, random);
   const forMs = drawTime(random);
-  const [node] = random.some(world.mortals, 1) as [NodeProcess];
-  const together = random.chance(40);
   return {
-    what: `kill ${name}${together ? ` together with ${node.name}` : ''} for ${forMs}`,
+    what: `kill ${name} for ${forMs}`,
     run: async () => {
       const member = await find();
-      await Promise.all([world.etcd.kill(member), together ? node.kill() : undefined]);
+      await world.etcd.kill(member);
       await sleep(forMs);
-      await Promise.all([world.etcd.start(member), together ? node.start() : undefined]);
+      await world.etcd.start(member);
     },
   };
 }
@@ -266,19 +284,14 @@ function drawEtcdFreeze(world: SoakWorld, random: Seeded): Fault {
   };
 }
 
-function drawEtcdAway({ etcd, mortals }: SoakWorld, random: Seeded): Fault {
+function drawEtcdAway({ etcd }: SoakWorld, random: Seeded): Fault {
   const forMs = 1000 + drawTime(random);
-  const [node] = random.some(mortals, 1) as [NodeProcess];
-  const meanwhile = random.chance(30);
   return {
-    what: `all of etcd away for ${forMs}${meanwhile ? `, ${node.name} killed meanwhile` : ''}`,
+    what: `all of etcd away for ${forMs}`,
     run: async () => {
       await etcd.killAll();
-      await sleep(forMs / 2);
-      if (meanwhile) await node.kill();
-      await sleep(forMs / 2);
+      await sleep(forMs);
       await etcd.startAll();
-      if (meanwhile) await node.start();
     },
   };
 }

@@ -28,7 +28,8 @@ export interface SoakOptions {
   rate: number;
 }
 
-const memoryBytes = 128 * 1024 * 1024;
+/** Little, so that it is reached early: then what grows is something else. */
+const memoryBytes = 32 * 1024 * 1024;
 const publishers = 10;
 const queues = 8;
 /** That misbehave, with each fault. */
@@ -45,6 +46,8 @@ export async function soak(t: TestContext, { brokers, forMs, rate }: SoakOptions
   const run = new NumberedRun(cluster.amqpUrls, [
     ...['--prefix', 'soak', '--queues', String(queues), '--patience', String(patienceSeconds)],
     ...['--publishers', String(publishers), '--rate', String(rate / publishers), '--window', '500'],
+    // So that a slow machine does not gather more and more.
+    ...['--waiting', '20000'],
     ...['--consumers', String(2 * queues)],
   ]);
   const memory = new MemoryWatch(nodes);
