@@ -20,6 +20,8 @@ interface Change {
 export class SettingsBook {
   /** By queue: the argument `x-min-in-sync`. */
   readonly minInSync: Map<string, number> = new Map();
+  /** By queue: replicas that it asks for. */
+  readonly replicas: Map<string, number> = new Map();
   private readonly changes: Change[] = [{ askedAt: 0, doneAt: 0, policies: [] }];
   /** An answer was lost: what was asked may be carried out later than what comes after. */
   private uncertainFrom = Number.POSITIVE_INFINITY;
@@ -55,6 +57,6 @@ export class SettingsBook {
       const policy = change.policies.find(({ pattern }) => new Pattern(pattern).matches(queue));
       least = Math.min(least, policy?.minInSync ?? this.minInSyncDefault);
     });
-    return least;
+    return Math.min(least, this.replicas.get(queue) ?? least);
   }
 }

@@ -108,7 +108,9 @@ export class Simulation {
       durationMs: scenario === undefined ? 6000 : 12_000,
       consumers: scenario?.consumers ?? {},
       recycles: scenario?.recycles ?? false,
-      ...(scenario === undefined ? {} : { policies: scenario.policies ?? false, relaxed: scenario.relaxed ?? false }),
+      ...(scenario === undefined
+        ? {}
+        : { policies: scenario.policies ?? false, relaxed: scenario.relaxed ?? false, sized: false }),
     });
     this.director = new FaultDirector(this.world);
     this.upgrades = new Upgrades(this.world, scenario?.firstVersion === true);

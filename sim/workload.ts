@@ -3,6 +3,7 @@ import type { SimRandom } from './random.js';
 import type { SimWorld } from './world.js';
 import type { Actor } from './workload/actor.js';
 import { ConsumingClient, type ConsumerStyle } from './workload/consumer.js';
+import { protocolVersions } from '../src/base/versions.js';
 import type { Arguments } from '../src/model/broker.js';
 import { Declarer, fanoutExchange, type QueuePlan } from './workload/declarer.js';
 import { PolicyMaker } from './workload/policy-maker.js';
@@ -22,6 +23,8 @@ export interface WorkloadOptions {
   policies?: boolean;
   /** There is a queue with `confirm: replicated`; without it there may be one. */
   relaxed?: boolean;
+  /** There are queues with numbers of replicas of their own; without it there may be some. */
+  sized?: boolean;
 }
 
 const draining: ConsumerStyle = {
@@ -72,6 +75,16 @@ export class Workload {
     return { ...plan, arguments: isByArgument ? { 'x-confirm': 'replicated' } : {} };
   }
 
+  /** Queues in groups of another size: they are made when such a queue is declared. */
+  private addSized(): void {
+    const add = (name: string, replicas: number, args: Arguments): void => {
+      this.queues.push({ name, durable: true, fanned: this.settings.chance(0.5), arguments: args });
+      this.world.settings.replicas.set(name, replicas);
+    };
+    if (this.options.sized ?? this.settings.chance(0.25)) add('two', 2, { 'x-replicas': 2 });
+    if (this.options.sized ?? this.settings.chance(0.25)) add('home', 1, { 'x-replicate': 'none' });
+  }
+
   /** Arguments that go before policies. */
   private ownSettings(queue: string): Arguments {
     if (!this.settings.chance(0.3)) return {};
@@ -82,6 +95,7 @@ export class Workload {
 
   /** Declares everything. */
   setUp(): Promise<void> {
+    if (this.world.nodes.every((node) => node.versions.max === protocolVersions.max)) this.addSized();
     return this.declarer.setUp();
   }
 

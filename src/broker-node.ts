@@ -34,13 +34,14 @@ import { VersionKeeper } from './cluster/version-keeper.js';
 import { BackfillPace } from './cluster/replication/backfill-pace.js';
 import { type ReplicationContext, type ReplicationLimits, replicationLimits } from './cluster/replication/context.js';
 import type { GroupReplica } from './cluster/replication/group-replica.js';
-import { chooseGroup } from './cluster/replication/placement.js';
+import { GroupMaker } from './cluster/replication/group-maker.js';
 import type { Restoration } from './cluster/restored/restoration.js';
 import { recoverGroups } from './cluster/replication/recovered-groups.js';
 import { type RecoveredGroup, Replication } from './cluster/replication/replication.js';
 import { SystemReplica, wiringIncarnation } from './cluster/replication/system-group.js';
 import { ClusterPolicies } from './cluster/wiring/cluster-policies.js';
 import { ClusterWiring } from './cluster/wiring/cluster-wiring.js';
+import { QueuePlaces } from './cluster/wiring/queue-places.js';
 import { RouteLease } from './cluster/wiring/route-lease.js';
 import { WiringClient } from './cluster/wiring/wiring-client.js';
 import { WiringReconciler } from './cluster/wiring/wiring-reconciler.js';
@@ -339,10 +340,11 @@ export class BrokerNode {
         primary: () => directory.replica(systemGroup).primary,
       });
     }
+    const places = new QueuePlaces(tables, map, new GroupMaker(map, logger), options.node);
     this.wiringServer = new WiringServer({
       system: this.system,
       tables,
-      chooseGroup: (queue, node) => chooseGroup(queue, node, map),
+      chooseGroup: (queue, node) => places.choose(queue, node),
       replicasMax: () => map.config.replicas,
       version: () => map.config.version,
       lives: { isOver: (node, boot) => this.isOver(node, boot) },
@@ -361,7 +363,8 @@ export class BrokerNode {
     });
     this.queues = new QueueAccess({ tables, clock, isCurrent: () => this.mayRoute() });
     const { clients, queues, wiringClient: client } = this;
-    tables.settings.defaults = { minInSync: this.map.config.minInSync };
+    const { minInSync, replicate } = map.config;
+    tables.settings.defaults = { minInSync, replicate };
     this.policies = new ClusterPolicies(tables, client);
     this.wiring = new ClusterWiring({ tables, client, clients, queues, random, logger });
     this.system.onVersion(() => this.reconciler.advanced());

@@ -22,7 +22,7 @@ export class InSyncFull extends Checker {
 
   private problem(record: GroupRecord): string {
     const name = `group ${record.group} epoch ${record.epoch}`;
-    const wanted = Math.min(this.world.options.replicas, this.world.nodes.length);
+    const wanted = Math.min(record.size ?? this.world.options.replicas, this.world.nodes.length);
     if (record.group !== 0 && record.replicas.length < wanted) return `${name} has ${record.replicas.length} replicas`;
     for (const node of record.replicas) {
       const member = record.inSync.find((candidate) => candidate.node === node);

@@ -14,6 +14,7 @@ const shared: readonly [flags: string, description: string][] = [
     '--placement <where>',
     'who leads: spread, single, ring, follow-consumers or time-shared; when founded (default spread)',
   ],
+  ['--replicate <what>', 'queues that are on several nodes: all, durable or none; when founded (default all)'],
   ['--memory <bytes>', 'memory for messages; beyond it they live on disk only (default 256MiB)'],
   ['--disk-free-min <bytes>', 'publishers wait below this much free disk space (default 50MiB)'],
   [

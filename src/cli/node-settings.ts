@@ -29,6 +29,7 @@ export async function nodeOptions(settings: NodeSettings, logger: Logger): Promi
       minInSync: cluster === null ? 1 : settings.minInSync,
       clients: settings.clients,
       placement: settings.placement,
+      replicate: settings.replicate,
       lead: settings.lead,
       versions: { min: protocolVersions.min, max: settings.protocol },
       memoryBytes: settings.memoryBytes,

@@ -3,6 +3,7 @@
  */
 import type { SpokenVersions, VersionRange } from '../base/versions.js';
 import { firstVersions } from '../base/versions.js';
+import { ReplicateDefault } from '../model/policy/definition.js';
 import type { Entry } from './coordinator/coordinator.js';
 
 /** One life of one replica (rule 1). */
@@ -50,6 +51,8 @@ export interface GroupRecord {
   inSync: Replica[];
   /** Names of the nodes that are to hold a replica, in the order of succession. */
   replicas: string[];
+  /** How many replicas it is to have, if not as many as `ClusterConfig.replicas` says. */
+  size?: number;
   /** Events of the group may have counted before they were on disk: a restarted member may lack them (rule 12). */
   relaxed?: boolean;
   /** An operator wants this node to lead the group although it is not in sync: a primary that is alive takes the mark away. */
@@ -97,6 +100,8 @@ export interface ClusterConfig extends SpokenVersions {
   minInSync: number;
   clients: ClientPolicy;
   placement: Placement;
+  /** Which queues are on several nodes, where neither queue nor policy says so. */
+  replicate: ReplicateDefault;
 }
 
 /** Before anything is known, and what older versions did not write. */
@@ -107,6 +112,7 @@ export const noConfig: ClusterConfig = {
   minInSync: 0,
   clients: ClientPolicy.any,
   placement: Placement.spread,
+  replicate: ReplicateDefault.all,
   version: 1,
   versionFloor: 1,
 };
@@ -153,6 +159,11 @@ export function parseEntry<T>(entry: Entry): Versioned<T> {
 export function parseConfig(entry: Entry): ClusterConfig {
   const written = JSON.parse(entry.value) as Partial<ClusterConfig>;
   return { ...noConfig, ...written };
+}
+
+/** How many replicas the group is to have, if there are nodes enough. */
+export function sizeOf(record: Pick<GroupRecord, 'size'>, config: ClusterConfig): number {
+  return record.size ?? config.replicas;
 }
 
 export function sameReplica(a: Replica, b: Replica): boolean {

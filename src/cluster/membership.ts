@@ -6,6 +6,7 @@ import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Random } from '../base/random.js';
 import { judgeVersions, type VersionRange } from '../base/versions.js';
+import { ReplicateDefault } from '../model/policy/definition.js';
 import type { Transport } from './byte-stream.js';
 import type { Change, Coordinator, Entry } from './coordinator/coordinator.js';
 import {
@@ -40,6 +41,8 @@ export interface ClusterDefaults {
   minInSync: number;
   clients: ClientPolicy;
   placement: Placement;
+  /** Default: all. */
+  replicate?: ReplicateDefault;
 }
 
 export interface Registration {
@@ -52,8 +55,9 @@ export interface Registration {
  * first is not written, since its programs did not.
  */
 export function foundingConfig(id: string, defaults: ClusterDefaults, version: number): Partial<ClusterConfig> {
-  const { groups, replicas, minInSync, clients, placement } = defaults;
-  const config = { id, groups, replicas, minInSync, clients, placement };
+  const { groups, replicas, minInSync, clients, placement, replicate = ReplicateDefault.all } = defaults;
+  const common = { id, groups, replicas, minInSync, clients, placement };
+  const config = replicate === ReplicateDefault.all ? common : { ...common, replicate };
   return version === 1 ? config : { ...config, version, versionFloor: version };
 }
 

@@ -38,6 +38,8 @@ export interface GroupReport {
   wanted?: string;
   inSync: string[];
   replicas: string[];
+  /** Replicas that it is to have, if not the cluster's number. Left out otherwise. */
+  size?: number;
   /** Of its queues one is, or was, `confirm: replicated`: a restarted member may lack something. Left out otherwise. */
   relaxed?: true;
   /** Without its status: not begun, or nobody has said anything of it yet. */
@@ -92,6 +94,7 @@ export class ClusterReport implements GroupMembers {
         ...this.wanted(value.group),
         inSync: value.inSync.filter((member) => this.isPresent(member)).map((member) => member.node),
         replicas: value.replicas,
+        ...(value.size === undefined ? {} : { size: value.size }),
         ...(value.relaxed === true ? { relaxed: true as const } : {}),
         joining: this.joining(value.group, value.replicas, value.inSync),
         ...this.waiting(value.group),
@@ -150,7 +153,8 @@ export class ClusterReport implements GroupMembers {
     const members = this.members();
     if (members.some((member) => member.state !== 'ready')) return false;
     return this.groups().every((group) => {
-      const wanted = group.id === systemGroup ? members.length : Math.min(map.config.replicas, members.length);
+      const size = group.size ?? map.config.replicas;
+      const wanted = group.id === systemGroup ? members.length : Math.min(size, members.length);
       return group.inSync.length >= wanted;
     });
   }

@@ -37,6 +37,8 @@ export interface NodeSettings {
   clients: (typeof clientPolicies)[number];
   /** Where groups are led: on all nodes, or on a single one. */
   placement: (typeof placements)[number];
+  /** Which queues are on several nodes, where neither queue nor policy says so. */
+  replicate: (typeof replicateDefaults)[number];
   memoryBytes: number;
   diskFreeBytesMin: number;
   lead: boolean;
@@ -48,6 +50,7 @@ export interface NodeSettings {
   logLevel: LogLevel;
 }
 
+const replicateDefaults = ['all', 'durable', 'none'] as const;
 const clientPolicies = ['any', 'primary'] as const;
 const placements = ['spread', 'single', 'ring', 'follow-consumers', 'time-shared'] as const;
 
@@ -148,6 +151,7 @@ const schema = v.strictObject({
   groups: v.optional(whole(1, 1024), '16'),
   clients: v.optional(oneOf(clientPolicies), 'any'),
   placement: v.optional(oneOf(placements)),
+  replicate: v.optional(oneOf(replicateDefaults), 'all'),
   memory: v.optional(read(atLeast(parseBytes, 16 * mebibyte, '16MiB')), '256MiB'),
   'disk-free-min': v.optional(read(parseBytes), '50MiB'),
   lead: v.optional(oneOf(['true', 'false']), 'true'),
@@ -232,6 +236,7 @@ export function readSettings(...layers: readonly RawSettings[]): NodeSettings {
     groups: output.groups,
     clients: output.clients,
     placement: placementOf(output),
+    replicate: output.replicate,
     memoryBytes: output.memory,
     diskFreeBytesMin: output['disk-free-min'],
     lead: output.lead === 'true',

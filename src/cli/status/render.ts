@@ -28,7 +28,7 @@ export function renderSummary(view: ClusterView): string {
   const { members, groups, replicas } = view;
   if (isComplete(view)) return `${members.length} members ready, ${groups.length} groups with all replicas`;
   const absent = members.filter((member) => member.state !== 'ready').map((member) => `${member.name} ${member.state}`);
-  const short = groups.filter((group) => group.inSync.length < Math.min(replicas, members.length)).length;
+  const short = groups.filter((group) => group.inSync.length < Math.min(group.size ?? replicas, members.length)).length;
   const parts = [...absent, ...(short > 0 ? [`${short} of ${groups.length} groups short of replicas`] : [])];
   return parts.length > 0 ? parts.join(', ') : 'not all members can be connected to yet';
 }

@@ -1,6 +1,6 @@
 /** Where groups are to be led, and which group is whose. Pure functions over the cluster map. */
 import type { ClusterMap } from '../cluster-map.js';
-import { type GroupRecord, localGroup, MemberState, Placement, systemGroup } from '../map.js';
+import { type GroupRecord, localGroup, MemberState, Placement, systemGroup, sizeOf } from '../map.js';
 
 /** Where all groups are to be led, if placement is single: by the system group's primary. */
 function home(map: ClusterMap): string | undefined {
@@ -80,24 +80,28 @@ function hash(text: string): number {
 }
 
 /**
- * The group of a new queue: an exclusive one's is the local group of its owner's node; another's is one led by the node that
- * declares it (with a single placement, by the one that leads all), or any if that leads none, by the hash of its name.
+ * The group of a new queue: an exclusive one's is the local group of its owner's node; another's is one of `size` replicas that is
+ * led by the node that declares it (with a single placement, by the one that leads all), or any if that leads none, by the hash
+ * of its name. `here`: it must be led there. Undefined: there is none; then where it is to be led.
  */
 export function chooseGroup(
   queue: { vhost: string; name: string; owner: string },
   node: string,
   map: ClusterMap,
-): number {
+  size: number = map.config.replicas,
+  here: boolean = false,
+): number | { leader: string } {
   if (queue.owner !== '') {
     const owner = map.members.get(queue.owner.slice(0, queue.owner.indexOf('/')))?.value;
     if (owner !== undefined) return localGroup + owner.ordinal;
   }
   const groups = [...map.groups.values()]
     .map((record) => record.value)
-    .filter((record) => record.group !== systemGroup);
+    .filter((record) => record.group !== systemGroup && sizeOf(record, map.config) === size);
   groups.sort((a, b) => a.group - b.group);
   const leader = home(map) ?? node;
   const led = groups.filter((record) => record.primary.node === leader);
-  const candidates = led.length > 0 ? led : groups;
+  const candidates = led.length > 0 || here ? led : groups;
+  if (candidates.length === 0) return { leader };
   return candidates[hash(`${queue.vhost}\0${queue.name}`) % candidates.length]!.group;
 }

@@ -1,10 +1,10 @@
 /** On which nodes a group's replicas are to be. Pure functions over the cluster map. */
 import type { ClusterMap } from '../cluster-map.js';
-import { type GroupRecord, MemberState, Placement, sameReplica, systemGroup } from '../map.js';
+import { type GroupRecord, MemberState, Placement, sameReplica, sizeOf, systemGroup } from '../map.js';
 
 /**
  * The nodes that should hold a replica of the group, or undefined if that is so already. The system group is on every node. Others
- * have `config.replicas`: on the nodes that an operator wants; in a ring, on neighbours; else where they are, and in the places of
+ * have `config.replicas`, or as many as their record says: on the nodes that an operator wants; in a ring, on neighbours; else where they are, and in the places of
  * nodes in `lost` comes the node with the fewest replicas, if there is one.
  */
 export function wantedReplicas(
@@ -20,7 +20,7 @@ export function wantedReplicas(
     return missing.length === 0 && kept.length === record.replicas.length ? undefined : [...kept, ...missing];
   }
   const present = names.filter((node) => !lost.has(node));
-  const chosen = pinned(record, map, present) ?? ring(record.group, map, present);
+  const chosen = pinned(record, map, present) ?? ring(record, map, present);
   if (chosen === undefined) return filled(record, map, present, lost, self);
   return chosen.length === record.replicas.length && chosen.every((node, i) => node === record.replicas[i])
     ? undefined
@@ -60,9 +60,16 @@ function pinned({ group }: GroupRecord, map: ClusterMap, present: readonly strin
 }
 
 /** The nodes in the order of their names form a ring; each group begins at one of them. A new node moves some of its neighbours'. */
-export function ring(group: number, map: ClusterMap, present: readonly string[]): string[] | undefined {
+export function ring(
+  record: Pick<GroupRecord, 'group' | 'size'>,
+  map: ClusterMap,
+  present: readonly string[],
+): string[] | undefined {
   if (map.config.placement !== Placement.ring || present.length === 0) return undefined;
-  const count = Math.min(map.config.replicas, present.length);
+  // A single replica stays where its queues were declared.
+  if (record.size === 1) return undefined;
+  const { group } = record;
+  const count = Math.min(sizeOf(record, map.config), present.length);
   return Array.from({ length: count }, (_, i) => present[(group - 1 + i) % present.length]!);
 }
 
@@ -82,7 +89,7 @@ function filled(
     .sort((a, b) => weight(a) - weight(b) || (a < b ? -1 : 1));
   const wanted = remembered(record, map);
   let changed = wanted.length < record.replicas.length;
-  while (wanted.length < map.config.replicas && spare.length > 0) {
+  while (wanted.length < sizeOf(record, map.config) && spare.length > 0) {
     wanted.push(spare.shift()!);
     changed = true;
   }

@@ -26,7 +26,7 @@ export interface WiringServerOptions {
   system: SystemGroup;
   tables: WiringTables;
   /** The group for a new queue; an exclusive one (`queue.owner`) belongs into its node's local group. */
-  chooseGroup(queue: QueueObject, node: string): number;
+  chooseGroup(queue: QueueObject, node: string): number | undefined;
   /** Replicas that a queue may have, at most. */
   replicasMax(): number;
   /** The protocol version in use. */

@@ -28,6 +28,24 @@ export const Confirm = {
 } as const;
 export type Confirm = (typeof Confirm)[keyof typeof Confirm];
 
+/** Where a queue's messages are. */
+export const Replicate = {
+  all: 'all',
+  /** On one node only. Its declaration is everywhere in any case. */
+  configuration: 'configuration',
+  none: 'none',
+} as const;
+export type Replicate = (typeof Replicate)[keyof typeof Replicate];
+
+/** The same for a whole cluster. */
+export const ReplicateDefault = { all: 'all', durable: 'durable', none: 'none' } as const;
+export type ReplicateDefault = (typeof ReplicateDefault)[keyof typeof ReplicateDefault];
+
+/** Names that other brokers have for `x-replicate`. */
+export const replicateAliases: readonly string[] = ['qpid.replicate', 'x-qpid-replicate'];
+
+export const checkReplicate: Check = oneOf(Replicate.all, Replicate.configuration, Replicate.none, true, false);
+
 /** A day. */
 const waitMax = 86_400_000;
 
@@ -43,12 +61,15 @@ const settings: readonly Setting[] = [
   { key: 'min-in-sync-below', check: oneOf(Below.hold, Below.refuse), of: 'queues' },
   { key: 'min-in-sync-timeout', check: integer(0, waitMax), of: 'queues' },
   { key: 'confirm', check: oneOf(Confirm.synced, Confirm.replicated), of: 'queues' },
+  { key: 'replicate', check: checkReplicate, of: 'queues' },
+  { key: 'replicas', check: integer(1, 31), of: 'queues' },
 ];
 
 /** The arguments of queues that stand for settings, with what they may be. */
-export const settingArguments: readonly (readonly [argument: string, check: Check])[] = settings
-  .filter(({ of }) => of !== 'exchanges')
-  .map(({ key, check }) => [`x-${key}`, check]);
+export const settingArguments: readonly (readonly [argument: string, check: Check])[] = [
+  ...settings.filter(({ of }) => of !== 'exchanges').map(({ key, check }) => [`x-${key}`, check] as const),
+  ...replicateAliases.map((alias) => [alias, checkReplicate] as const),
+];
 
 /**
  * Checks a definition as it came from outside.

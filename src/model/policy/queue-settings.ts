@@ -3,25 +3,32 @@ import type { Lsn } from '../../log/lsn.js';
 import type { ArgumentValue } from '../broker.js';
 import { argument } from '../wiring/arguments.js';
 import type { PolicyObject, QueueObject } from '../wiring/objects.js';
-import { Below, Confirm } from './definition.js';
+import { Below, Confirm, Replicate, replicateAliases, ReplicateDefault } from './definition.js';
 import type { Policies } from './policies.js';
 
 export interface QueueDefaults {
   /** Replicas in sync below which publishes are not confirmed. */
   readonly minInSync: number;
+  /** Which queues are on several nodes, if neither argument nor policy says so. */
+  readonly replicate: ReplicateDefault;
 }
 
-export interface QueueSettings extends QueueDefaults {
+export interface QueueSettings {
+  readonly minInSync: number;
   readonly policy: PolicyObject | undefined;
   readonly below: Below;
   /** For how long confirms are held, in milliseconds, before publishes are nacked; 0 = for as long as it takes. */
   readonly timeoutMs: number;
   readonly confirm: Confirm;
+  /** For queues that are to be declared: a queue stays where it is. */
+  readonly replicate: Replicate;
+  /** Replicas of its group; undefined: as many as the cluster's groups have. */
+  readonly size: number | undefined;
 }
 
 export class QueueSettingsTable {
   private readonly policies: Policies;
-  private values: QueueDefaults = { minInSync: 1 };
+  private values: QueueDefaults = { minInSync: 1, replicate: ReplicateDefault.all };
   /** As of `version` of the policies. Queues without arguments that matter share what their policy makes. */
   private readonly known = new Map<Lsn, QueueSettings>();
   private readonly shared = new Map<PolicyObject | undefined, QueueSettings>();
@@ -48,6 +55,11 @@ export class QueueSettingsTable {
     return found;
   }
 
+  /** What would hold for a queue that is not there yet. */
+  ofNew(queue: QueueObject): QueueSettings {
+    return this.find(queue);
+  }
+
   gone(queue: QueueObject): void {
     this.known.delete(queue.position);
   }
@@ -59,8 +71,13 @@ export class QueueSettingsTable {
   }
 
   private find(queue: QueueObject): QueueSettings {
+    if (this.version !== this.policies.version) this.forget();
     const policy = this.policies.of('queues', queue.vhost, queue.name);
-    if (Object.keys(queue.arguments).length > 0) return this.make(queue, policy);
+    const isOwn =
+      Object.keys(queue.arguments).length > 0 ||
+      queue.replicas !== undefined ||
+      this.values.replicate === ReplicateDefault.durable;
+    if (isOwn) return this.make(queue, policy);
     let shared = this.shared.get(policy);
     if (shared === undefined) {
       shared = this.make(queue, policy);
@@ -72,12 +89,33 @@ export class QueueSettingsTable {
   private make(queue: QueueObject, policy: PolicyObject | undefined): QueueSettings {
     const value = (key: string): ArgumentValue | undefined =>
       argument(queue.arguments, `x-${key}`) ?? policy?.definition[key];
+    const replicas = value('replicas');
+    const replicate = this.replicate(queue, value('replicate'));
+    const size = replicate === Replicate.all ? (replicas === undefined ? undefined : Number(replicas)) : 1;
+    // A queue that is there cannot have more replicas in sync than its group has.
+    const most = queue.replicas ?? Number.POSITIVE_INFINITY;
     return {
       policy,
-      minInSync: Number(value('min-in-sync') ?? this.values.minInSync),
+      minInSync: Math.min(Number(value('min-in-sync') ?? this.values.minInSync), most),
       below: value('min-in-sync-below') === Below.refuse ? Below.refuse : Below.hold,
       timeoutMs: Number(value('min-in-sync-timeout') ?? 0),
+      replicate,
+      size,
       confirm: value('confirm') === Confirm.replicated ? Confirm.replicated : Confirm.synced,
     };
   }
+
+  private replicate(queue: QueueObject, value: ArgumentValue | undefined): Replicate {
+    const aliased = replicateAliases
+      .map((alias) => argument(queue.arguments, alias))
+      .find((other) => other !== undefined);
+    const asked = argument(queue.arguments, 'x-replicate') ?? aliased ?? value;
+    if (asked === undefined) return this.values.replicate === 'durable' ? byDurability(queue) : this.values.replicate;
+    if (typeof asked === 'boolean') return asked ? Replicate.all : Replicate.none;
+    return asked as Replicate;
+  }
+}
+
+function byDurability(queue: QueueObject): Replicate {
+  return queue.durable ? Replicate.all : Replicate.none;
 }

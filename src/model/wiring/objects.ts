@@ -48,6 +48,8 @@ export interface QueueObject {
   readonly arguments: Arguments;
   /** The group that holds its messages, for as long as it lives. */
   readonly group: number;
+  /** How many replicas that group has, if another number than the cluster's was asked for. */
+  readonly replicas?: number;
 }
 
 export interface BindingObject {
@@ -171,6 +173,7 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
         autoDelete: json['autoDelete'] === true,
         arguments: argumentsFromJson(json['arguments'] ?? {}),
         group: Number(json['group']),
+        ...(json['replicas'] === undefined ? {} : { replicas: Number(json['replicas']) }),
       };
     case 'binding':
       return {

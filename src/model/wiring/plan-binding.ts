@@ -15,6 +15,7 @@ import {
   notFound,
   type Planner,
 } from './planner.js';
+import { checkReplicated } from './replicate-argument.js';
 
 export function planBind(planner: Planner, change: ChangeBinding): void {
   if (change.destinationKind === 'exchange' && change.destination === failoverExchange)
@@ -30,6 +31,7 @@ export function planBind(planner: Planner, change: ChangeBinding): void {
   }
   checkNameLength('routing key', change.routingKey);
   if (source.type === 'headers') checkXMatch(change);
+  checkReplicated(change.arguments, `a binding of ${describeExchange(change.vhost, change.source)}`);
   const key = bindingKey(change);
   planner.footprint.writes(nameKey.binding(change.vhost, change.source, key));
   const current = planner.tables.exchangeTarget(change.vhost, change.source)?.binding(key);

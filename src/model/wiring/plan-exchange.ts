@@ -13,6 +13,7 @@ import {
   notFound,
   type Planner,
 } from './planner.js';
+import { checkReplicated } from './replicate-argument.js';
 
 const alternate = 'alternate-exchange';
 
@@ -35,6 +36,7 @@ export function planDeclareExchange(planner: Planner, declaration: DeclareExchan
   checkNotReserved('exchange', name);
   checkNameLength('exchange name', name);
   checkAlternate(declaration);
+  checkReplicated(declaration.arguments, describeExchange(vhost, name));
   planner.footprint.writes(nameKey.exchange(vhost, name));
   planner.create({
     kind: 'exchange',

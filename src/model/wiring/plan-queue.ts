@@ -1,4 +1,6 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
+import { Feature } from '../../base/versions.js';
+import { replicateAliases } from '../policy/definition.js';
 import { argument, describeArgument } from './arguments.js';
 import { nameKey } from './footprint.js';
 import { isDurable, type QueueObject } from './objects.js';
@@ -20,6 +22,7 @@ import {
   describeQueue,
   inequivalent,
   locked,
+  NotYet,
   notFound,
   type Planner,
 } from './planner.js';
@@ -43,7 +46,7 @@ export function planDeclareQueue(planner: Planner, declaration: DeclareQueue): v
   }
   checkNameLength('queue name', name);
   checkQueueArguments(declaration.arguments, describeQueue(vhost, name));
-  checkMinInSync(declaration, planner.context.replicasMax());
+  checkReplicas(planner, declaration);
   checkQuorum(declaration);
   const owner = ownerOf(declaration.connection);
   if (declaration.exclusive) checkOwnerLives(planner, declaration);
@@ -59,8 +62,15 @@ export function planDeclareQueue(planner: Planner, declaration: DeclareQueue): v
     arguments: declaration.arguments,
     group: 0,
   };
-  planner.group = planner.context.chooseGroup(queue, owner?.node ?? '');
-  planner.create({ ...queue, group: planner.group });
+  const group = planner.context.chooseGroup(queue, owner?.node ?? '');
+  if (group === undefined) throw new NotYet('a group for the queue is being made');
+  planner.group = group;
+  const { size } = planner.tables.settings.ofNew(queue);
+  planner.create({
+    ...queue,
+    group: planner.group,
+    ...(size === undefined || declaration.exclusive ? {} : { replicas: size }),
+  });
 }
 
 /** A declaration must not come after the end of its connection, or nobody would delete the queue. */
@@ -110,14 +120,24 @@ function checkQuorum(declaration: DeclareQueue): void {
   );
 }
 
-/** What can never be confirmed is not to be declared. */
-function checkMinInSync(declaration: DeclareQueue, replicas: number): void {
+/** Neither what can never be confirmed, nor what not all nodes understand. */
+function checkReplicas({ context }: Planner, declaration: DeclareQueue): void {
+  const replicas = Number(argument(declaration.arguments, 'x-replicas') ?? context.replicasMax());
+  const what = describeQueue(declaration.vhost, declaration.name);
+  const isAsked = ['x-replicas', 'x-replicate', ...replicateAliases].find((key) =>
+    Object.hasOwn(declaration.arguments, key),
+  );
+  if (isAsked !== undefined && context.version() < Feature.groupSizes)
+    throw new RefusedError(
+      Refusal.preconditionFailed,
+      `${what} cannot be declared with '${isAsked}' while the cluster speaks protocol version ${context.version()}: it takes ${Feature.groupSizes}, which is spoken when all nodes do`,
+    );
   const wanted = Number(argument(declaration.arguments, 'x-min-in-sync') ?? 1);
   if (wanted <= replicas) return;
   throw new RefusedError(
     Refusal.preconditionFailed,
-    `invalid arg 'x-min-in-sync' for ${describeQueue(declaration.vhost, declaration.name)}: ${wanted} was received, ` +
-      `and queues have ${replicas} replicas: nothing would ever be confirmed`,
+    `invalid arg 'x-min-in-sync' for ${what}: ${wanted} was received, ` +
+      `and it has ${replicas} replicas: nothing would ever be confirmed`,
   );
 }
 

@@ -17,7 +17,7 @@ import {
   planQueueUnused,
   planQueueUsed,
 } from './plan-queue.js';
-import { type PlanContext, Planner } from './planner.js';
+import { NotYet, type PlanContext, Planner } from './planner.js';
 
 export interface Plan {
   /** At most one. */
@@ -35,6 +35,10 @@ export function plan(context: PlanContext, operation: WiringOperation): Plan {
   try {
     dispatch(planner, operation);
   } catch (error) {
+    if (error instanceof NotYet) {
+      const answer = { result: 'retry', reason: error.message } as const;
+      return { creates: [], deletes: [], answer, footprint: planner.footprint };
+    }
     if (!(error instanceof RefusedError)) throw error;
     return {
       creates: [],

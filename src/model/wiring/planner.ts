@@ -31,8 +31,11 @@ export const defaultLimits: WiringLimits = {
 export interface PlanContext {
   readonly tables: WiringTables;
   readonly limits: WiringLimits;
-  /** The group for a new queue (its own `group` is 0), asked for at `node` ('' = by nobody's node). */
-  chooseGroup(queue: QueueObject, node: string): number;
+  /**
+   * The group for a new queue (its own `group` is 0), asked for at `node` ('' = by nobody's node). Undefined: one is being made, ask
+   * again. Throws RefusedError if there can be none.
+   */
+  chooseGroup(queue: QueueObject, node: string): number | undefined;
   /** Replicas that a queue may have, at most. */
   replicasMax(): number;
   /** The protocol version in use. */
@@ -40,6 +43,9 @@ export interface PlanContext {
   /** Is this boot of the node over? Nothing can be declared for its connections any more. */
   isGone(node: string, boot: number): boolean;
 }
+
+/** The operation must wait for something outside of the wiring: it is to be said again. */
+export class NotYet extends Error {}
 
 /** AMQP short strings: names and keys. */
 const nameBytesMax = 255;

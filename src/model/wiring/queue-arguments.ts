@@ -26,7 +26,6 @@ const checks: ReadonlyMap<string, Check> = new Map([
   ['x-queue-master-locator', text],
   ['x-queue-leader-locator', text],
   ['x-quorum-initial-group-size', integer(1)],
-  ['x-replicas', integer(1)],
   ...settingArguments,
 ]);
 

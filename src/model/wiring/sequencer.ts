@@ -39,7 +39,7 @@ export interface SequencerOptions {
    * The group for a new queue. `queue.owner` is set for an exclusive one, which belongs into the local group of its owner's
    * node. `node`: where it is declared.
    */
-  chooseGroup: (queue: QueueObject, node: string) => number;
+  chooseGroup: (queue: QueueObject, node: string) => number | undefined;
   /** Replicas that a queue may have, at most. */
   replicasMax: () => number;
   /** The protocol version in use. */

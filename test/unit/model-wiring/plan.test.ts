@@ -174,7 +174,7 @@ const wrongArguments: [Arguments, RegExp][] = [
   [{ 'x-overflow': 'panic' }, /'drop-head' or 'reject-publish'/],
   [{ 'x-dead-letter-routing-key': 'k' }, /needs 'x-dead-letter-exchange'/],
   [{ 'x-single-active-consumer': 1 }, /a boolean is expected/],
-  [{ 'x-replicas': 0 }, /an integer of at least 1/],
+  [{ 'x-replicas': 0 }, /an integer from 1 to 31/],
 ];
 for (const [args, expected] of wrongArguments) {
   test(`queue arguments ${JSON.stringify(args)} are refused`, () => {

@@ -33,7 +33,7 @@ test('the argument goes first, then the policy of the highest priority, then the
   wiring.done(declareQueue('orders.own', { arguments: { 'x-min-in-sync': 1 } }));
   wiring.done(declareQueue('other'));
   assert.equal(minInSync(wiring, 'orders'), 1);
-  wiring.tables.settings.defaults = { minInSync: 2 };
+  wiring.tables.settings.defaults = { minInSync: 2, replicate: 'all' };
   assert.equal(minInSync(wiring, 'orders'), 2);
   wiring.done(setPolicy('three', { pattern: '^orders', definition: { 'min-in-sync': 3 } }));
   assert.equal(minInSync(wiring, 'orders'), 3);
@@ -129,7 +129,7 @@ test('what makes no sense is refused, with what is allowed', () => {
   assert.equal(wiring.tables.count('policy'), 0);
   assert.match(
     wiring.refused(declareQueue('q', { arguments: { 'x-min-in-sync': 4 } })),
-    /invalid arg 'x-min-in-sync' for queue 'q' .*: 4 was received, and queues have 3 replicas/,
+    /invalid arg 'x-min-in-sync' for queue 'q' .*: 4 was received, and it has 3 replicas/,
   );
 });
 

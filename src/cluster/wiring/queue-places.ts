@@ -1,0 +1,32 @@
+import type { QueueObject } from '../../model/wiring/objects.js';
+import { Replicate } from '../../model/policy/definition.js';
+import type { WiringTables } from '../../model/wiring/tables.js';
+import type { ClusterMap } from '../cluster-map.js';
+import type { GroupMaker } from '../replication/group-maker.js';
+import { chooseGroup } from '../replication/placement.js';
+
+/** In which group a new queue is to be, by what it, its policy or the cluster asks for. */
+export class QueuePlaces {
+  private readonly tables: WiringTables;
+  private readonly map: ClusterMap;
+  private readonly maker: GroupMaker;
+  private readonly self: string;
+
+  /** @param self where a queue is to be of which it is not known who declares it. */
+  constructor(tables: WiringTables, map: ClusterMap, maker: GroupMaker, self: string) {
+    this.tables = tables;
+    this.map = map;
+    this.maker = maker;
+    this.self = self;
+  }
+
+  /** Undefined: a group is being made for it, ask again. Throws RefusedError if there can be none. */
+  choose(queue: QueueObject, node: string): number | undefined {
+    const { replicate, size = this.map.config.replicas } = this.tables.settings.ofNew(queue);
+    const here = replicate !== Replicate.all;
+    const chosen = chooseGroup(queue, node, this.map, size, here);
+    if (typeof chosen === 'number') return chosen;
+    this.maker.want(size, chosen.leader === '' ? this.self : chosen.leader);
+    return undefined;
+  }
+}
