@@ -3,6 +3,12 @@
  * hosts can be lost in one direction or in both, without a word to anybody; the test itself reaches all of them, unless they are isolated.
  */
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+/** Where tools/test/ip.mjs puts it, if the system has none. */
+const fetchedIp = resolve('node_modules/.cache/understudy/iproute2/ip');
+export const ipCommand: string = existsSync(fetchedIp) ? fetchedIp : 'ip';
 
 /** Where a process of a test runs. */
 export interface Host {
@@ -88,5 +94,5 @@ function makeHost(number: number): NumberedHost {
 }
 
 function ip(...words: string[]): void {
-  execFileSync('ip', words, { stdio: ['ignore', 'pipe', 'pipe'] });
+  execFileSync(ipCommand, words, { stdio: ['ignore', 'pipe', 'pipe'] });
 }

@@ -5,6 +5,7 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { endWithTest } from './children.js';
+import { ipCommand } from './hosts.js';
 
 /** Set for those who are inside. */
 const mark = 'UNDERSTUDY_OWN_NETWORK';
@@ -18,7 +19,7 @@ else prepare();
 async function runInside(): Promise<never> {
   const refusals: string[] = [];
   for (const way of ways) {
-    const { error, stderr, status } = spawnSync('unshare', [...way, 'ip', 'link', 'show'], { encoding: 'utf8' });
+    const { error, stderr, status } = spawnSync('unshare', [...way, ipCommand, 'link', 'show'], { encoding: 'utf8' });
     if (status === 0) process.exit(await run(way));
     refusals.push(error?.message ?? stderr.trim());
   }
@@ -47,6 +48,6 @@ function run(way: readonly string[]): Promise<number> {
 function prepare(): void {
   // Names of namespaces are files there.
   execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', '/run']);
-  execFileSync('ip', ['link', 'set', 'lo', 'up']);
+  execFileSync(ipCommand, ['link', 'set', 'lo', 'up']);
   writeFileSync('/proc/sys/net/ipv4/ip_forward', '1');
 }

@@ -16,6 +16,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fetchEtcd } from './etcd.mjs';
+import { fetchIp } from './ip.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 const reports = 'build/reports';
@@ -77,6 +78,12 @@ async function withServices(runThem) {
   } catch (error) {
     console.error(error.message);
     return false;
+  }
+  try {
+    fetchIp();
+  } catch (error) {
+    // The few that need it say so, and fail.
+    console.error(error.message);
   }
   return await runThem();
 }
