@@ -2,20 +2,23 @@
  * Faults by chance, one after the other: whatever may happen to brokers, their links, their disks and their etcd, and what operators
  * do. What is chosen follows from the seed; when it hits does not.
  */
-import { readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { fetchCluster } from '../../../src/cli/api-client.js';
-import { finished } from '../../integration/support/command.js';
 import { sleep } from '../cluster-processes.js';
 import type { NodeProcess } from '../node-process.js';
 import type { Seeded } from '../seeded.js';
 import { drawCut, drawFlapping } from './cuts.js';
 import { drawTime, type Fault } from './fault.js';
+import {
+  drawBackupTransfer,
+  drawDrain,
+  drawDrainAndKill,
+  drawForget,
+  drawMinInSync,
+  drawTransfer,
+} from './operators.js';
 import type { SoakWorld } from './world.js';
 
 type Draw = (world: SoakWorld, random: Seeded) => Fault;
 
-const moveSecondsMax = 50;
 const mebibyte = 1024 * 1024;
 
 /** Whom it hits. A fault of brokers may come together with one of links or of etcd. */
@@ -38,6 +41,8 @@ const draws: Record<string, { part: Part; weight: number; draw: Draw }> = {
   'drain and kill': { part: 'operators', weight: 1, draw: drawDrainAndKill },
   transfer: { part: 'operators', weight: 3, draw: drawTransfer },
   'transfer of a backup': { part: 'operators', weight: 2, draw: drawBackupTransfer },
+  forget: { part: 'operators', weight: 2, draw: drawForget },
+  'min-in-sync': { part: 'operators', weight: 2, draw: drawMinInSync },
 };
 
 /** In per cent: of faults of brokers, those with which another comes. */
@@ -133,17 +138,16 @@ function drawRestart({ mortals }: SoakWorld, random: Seeded): Fault {
 
 // ---- disks ----
 
-function drawEmptyDisk({ mortals, cluster }: SoakWorld, random: Seeded): Fault {
-  const [node] = random.some(mortals, 1) as [NodeProcess];
+function drawEmptyDisk(world: SoakWorld, random: Seeded): Fault {
+  const [node] = random.some(world.mortals, 1) as [NodeProcess];
   const forMs = drawTime(random);
   return {
     what: `kill ${node.name}, it comes back after ${forMs} with an empty disk`,
     needsAll: true,
     run: async () => {
       await node.kill();
-      const data = join(cluster.folder, node.name);
-      for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true });
       await sleep(forMs);
+      world.empty(node);
       await node.start();
     },
   };
@@ -160,90 +164,6 @@ function drawFullDisk({ disk, nodes }: SoakWorld, random: Seeded): Fault {
       disk.relieve();
     },
   };
-}
-
-// ---- operators ----
-
-/** Returns what the command said; throws if it failed. */
-async function understudy({ nodes }: SoakWorld, ...words: string[]): Promise<string> {
-  const urls = nodes.map(({ httpUrl }) => httpUrl.origin).join(',');
-  const { code, stdout, stderr } = await finished([...words, '--url', urls]);
-  if (code !== 0) throw new Error(`understudy ${words.join(' ')}: ${stderr}`);
-  return stdout;
-}
-
-const patience = ['--timeout', String(moveSecondsMax)];
-
-function drawDrain(world: SoakWorld, random: Seeded): Fault {
-  const [node] = random.some(world.nodes, 1) as [NodeProcess];
-  const forMs = drawTime(random);
-  return {
-    what: `drain ${node.name} for ${forMs}`,
-    run: async () => {
-      await understudy(world, 'drain', node.name, ...patience);
-      await sleep(forMs);
-      await understudy(world, 'revive', node.name);
-    },
-  };
-}
-
-function drawDrainAndKill(world: SoakWorld, random: Seeded): Fault {
-  const [drained, other] = random.some(world.mortals, 2) as [NodeProcess, NodeProcess];
-  const victim = random.chance(50) ? drained : other;
-  const afterMs = random.int(300);
-  return {
-    what: `drain ${drained.name}, kill ${victim.name} ${afterMs} later`,
-    run: async () => {
-      await understudy(world, 'drain', drained.name, '--no-wait');
-      await sleep(afterMs);
-      await victim.kill();
-      await victim.start();
-      await understudy(world, 'revive', drained.name);
-    },
-  };
-}
-
-function drawTransfer(world: SoakWorld, random: Seeded): Fault {
-  const id = random.int(17);
-  const which = random.int(world.nodes.length);
-  const group = id === 0 ? 'system' : String(id);
-  return {
-    what: `transfer group ${group} and back`,
-    run: async () => {
-      const { primary, inSync } = await viewOf(world, id);
-      const candidates = inSync.filter((name) => name !== primary);
-      if (candidates.length === 0) return;
-      await understudy(world, 'transfer', group, candidates[which % candidates.length]!, ...patience);
-      await understudy(world, 'transfer', group, 'any');
-    },
-  };
-}
-
-/** To a node that has none; if all have one, nothing happens. */
-function drawBackupTransfer(world: SoakWorld, random: Seeded): Fault {
-  const id = random.int(17);
-  const which = random.int(world.nodes.length);
-  const group = id === 0 ? 'system' : String(id);
-  return {
-    what: `transfer a replica of group ${group}`,
-    run: async () => {
-      const { inSync, replicas } = await viewOf(world, id);
-      const to = world.nodes.find(({ name }) => !replicas.includes(name));
-      if (to === undefined) return;
-      await understudy(world, 'transfer', group, to.name, '--backup', inSync[which % inSync.length]!, ...patience);
-    },
-  };
-}
-
-interface GroupView {
-  primary: string;
-  inSync: readonly string[];
-  replicas: readonly string[];
-}
-
-async function viewOf({ cluster }: SoakWorld, id: number): Promise<GroupView> {
-  const { groups } = await fetchCluster(cluster.awake[0]!.httpUrl);
-  return groups.find((group) => group.id === id)!;
 }
 
 // ---- etcd ----

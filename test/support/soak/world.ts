@@ -1,4 +1,5 @@
 /** What a soak happens to: brokers, one of them with a small disk, and an etcd of three members, each a host of its own. */
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EtcdCluster, startEtcdCluster } from '../etcd-cluster.js';
 import type { ClusterProcesses } from '../cluster-processes.js';
@@ -62,6 +63,12 @@ export class SoakWorld {
 
   othersThan(node: NodeProcess): NodeProcess[] {
     return this.nodes.filter((other) => other !== node);
+  }
+
+  /** Removes what is on the disk of a broker that does not run. */
+  empty(node: NodeProcess): void {
+    const data = join(this.cluster.folder, node.name);
+    for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true });
   }
 
   /** Throws if a broker has ended that nobody ended. */
