@@ -1,7 +1,7 @@
 /** Who leads, who may, and who belongs to the cluster. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { ClusterView } from '../../src/cli/api-client.js';
+import { type ClusterView, callApi } from '../../src/cli/api-client.js';
 import { type ClusterProcesses, sleep } from '../support/cluster-processes.js';
 import { type EtcdCluster, startEtcdCluster } from '../support/etcd-cluster.js';
 import type { NodeProcess } from '../support/node-process.js';
@@ -60,6 +60,41 @@ describe('members', { timeout: 150_000 }, () => {
       await texts(primary, 's40'),
       survivors.map(({ name }) => name),
     );
+  });
+
+  const primaryPath = '/api/cluster/groups/1/primary';
+
+  it('S42: of two transfers of one group at once one is the last, and all see the same', async () => {
+    const [first, second, third] = firstThree() as [NodeProcess, NodeProcess, NodeProcess];
+    await Promise.all(
+      [second, third].map(({ name, httpUrl }) =>
+        callApi(httpUrl, 'PUT', primaryPath, { body: { node: name }, timeoutMs: 20_000 }).catch(() => {}),
+      ),
+    );
+    const leaders = async (): Promise<string[]> => {
+      const views = firstThree().map((asked) => cluster.untilView('any', () => true, { asked }));
+      return (await Promise.all(views)).map(({ groups }) => `${groups[1]!.primary} ${groups[1]!.epoch}`);
+    };
+    for (
+      let seen = await leaders();
+      new Set(seen).size !== 1 || seen[0]!.startsWith(first.name);
+      seen = await leaders()
+    )
+      await sleep(50);
+    await callApi(first.httpUrl, 'DELETE', primaryPath);
+  });
+
+  it('S41: a group that is transferred to a node that is not in sync goes there when it is', async () => {
+    const [first, , third] = firstThree() as [NodeProcess, NodeProcess, NodeProcess];
+    await third.kill();
+    await cluster.untilInSync(firstThree(third));
+    await callApi(first.httpUrl, 'PUT', primaryPath, { body: { node: third.name }, timeoutMs: 5000 }).catch(() => {});
+    const { groups } = await cluster.untilView('any', () => true);
+    assert.notEqual(groups[1]!.primary, third.name);
+    await third.start();
+    await cluster.untilView('it leads', (view) => view.groups[1]!.primary === third.name);
+    await callApi(first.httpUrl, 'DELETE', primaryPath);
+    await cluster.untilInSync(firstThree());
   });
 
   it('S39: a backup follows the new primary', async () => {
