@@ -37,7 +37,7 @@ export function createSimProcess(ports: SimPorts): SimProcess {
       placement: options.placement,
       memoryBytes: options.memoryBytes,
       versions: ports.versions,
-      journal: { zeroBytes },
+      journal: options.segmentBytes === 0 ? { zeroBytes } : { zeroBytes, segmentBytes: options.segmentBytes },
       limits: { timeShareMs: 700, ...(options.smallSlices ? smallLimits : {}) },
     },
   );

@@ -46,6 +46,9 @@ export interface RunResult {
 
 /** Operations of clients in every run, at least. */
 const operationsMin = 500;
+/** Runs with segments that fill, and their sizes. */
+const smallSegmentsShare = 0.2;
+const smallSegments = [8 * 1024, 32 * 1024, 64 * 1024];
 /** Runs in which walks that take one turn otherwise take many. */
 const smallSlicesShare = 0.3;
 const pollMs = 20;
@@ -96,6 +99,7 @@ export class Simulation {
         minInSync: scenario?.minInSync ?? this.shape.pick([1, 1, 2]),
         // Every group's open chunk stays in memory; little more is needed.
         memoryBytes: this.shape.pick([groups + 6, 256]) * chunkBytes,
+        segmentBytes: scenario?.segmentBytes ?? segmentBytesOf(new SimRandom(options.seed).fork('segments')),
         smallSlices: new SimRandom(options.seed).fork('slices').chance(smallSlicesShare),
       },
       createProcess: options.createProcess,
@@ -250,4 +254,8 @@ export class Simulation {
       await loop.sleep(10);
     }
   }
+}
+
+function segmentBytesOf(random: SimRandom): number {
+  return random.chance(smallSegmentsShare) ? random.pick(smallSegments) : 0;
 }

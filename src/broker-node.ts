@@ -123,7 +123,7 @@ export class BrokerNode {
     const { memoryBytes, diskFreeBytesMin: lowWaterBytes } = options;
     const sizes = { memoryBytes, lowWaterBytes, ...options.journal };
     const formatMax = options.versions.max;
-    this.store = await Store.open({ disk, clock, turn, random, logger, formatMax, ...sizes });
+    this.store = await Store.open({ disk, clock, turn, random, logger, rules: this.rules, formatMax, ...sizes });
     const recovered = await recoverGroups(this.store, (group) => this.newState(group));
     this.recovered = recovered.groups;
     if (recovered.damaged > 0)

@@ -8,6 +8,7 @@ import { forgotten } from './forgotten.js';
 import { killWhileJoining } from './kill-while-joining.js';
 import { lateConfirms } from './late-confirms.js';
 import { lostBatch } from './lost-batch.js';
+import { oldSegments } from './old-segments.js';
 import { override } from './override.js';
 import { powerCut } from './power-cut.js';
 import { powerCutRelaxed } from './power-cut-relaxed.js';
@@ -32,6 +33,7 @@ export const scenarios: readonly Scenario[] = [
   killWhileJoining,
   lateConfirms,
   lostBatch,
+  oldSegments,
   override,
   powerCut,
   powerCutRelaxed,

@@ -24,6 +24,8 @@ export interface Scenario {
   readonly relaxed?: boolean;
   /** Policies come and go. */
   readonly policies?: boolean;
+  /** Bytes of the journal's segments. */
+  readonly segmentBytes?: number;
   /** All nodes begin with the first protocol version. */
   readonly firstVersion?: boolean;
   /** One round; played `rounds` times with everything healed in between. */

@@ -116,6 +116,9 @@ export interface Rules {
   /** 18: a coordinator that was put back is believed when all wanted replicas have reported. Off: at once. */
   readonly restoredWaits: boolean;
 
+  /** 19: what cancels a record is kept as long as a copy of the record may be. Off: it goes with its segment. */
+  readonly cancelsKept: boolean;
+
   /** 21: below min-in-sync confirms of publishes wait. Off: they are given. */
   readonly minInSync: boolean;
   /** 21: members are counted in the smallest set that may be recorded. Off: in the confirmed one. */
@@ -184,6 +187,7 @@ export const allRules: Rules = {
   endMark: true,
   recordPersist: true,
   restoredWaits: true,
+  cancelsKept: true,
   minInSync: true,
   minSmallestSet: true,
   featuresWait: true,

@@ -12,6 +12,7 @@
  */
 import type { Clock, Timer } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
+import type { Rules } from '../base/rules.js';
 import type { ChunkStore } from '../log/chunk-store.js';
 import type { StoreTag } from './frame.js';
 import type { DiskJournal } from './journal.js';
@@ -23,6 +24,7 @@ import { shortageOf } from './shortage.js';
 export interface CompactorOptions {
   clock: Clock;
   logger: Logger;
+  rules: Rules;
   chunks: ChunkStore;
   segments: SegmentSet;
   journal: DiskJournal;
@@ -198,6 +200,7 @@ export class Compactor {
         chunks,
         segments,
         tag,
+        rules: this.options.rules,
         ownerOf: (group) => journal.ownerOf(group),
         counts: (group, number, offset) => journal.counts(group, number, offset),
         appendCopy: (owner, chunk, start, end) => journal.appendCopy(owner, chunk, start, end),

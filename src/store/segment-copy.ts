@@ -9,6 +9,7 @@
  * record's lsn, and cancelling records are kept as long as any copy is.
  */
 import type { Clock } from '../base/clock.js';
+import type { Rules } from '../base/rules.js';
 import { BatchFlag, BatchKind, batchHeaderBytes } from '../log/batch.js';
 import type { Chunk } from '../log/chunk.js';
 import type { ChunkStore } from '../log/chunk-store.js';
@@ -26,6 +27,7 @@ export interface CopyOptions {
   chunks: ChunkStore;
   segments: SegmentSet;
   tag: StoreTag;
+  rules: Rules;
   ownerOf(group: number): JournalOwner | undefined;
   /** Does what lies at that place of a segment count? */
   counts(group: number, segment: number, offset: number): boolean;
@@ -193,7 +195,8 @@ export class SegmentCopy {
 
   /** Reads the whole segment: the chunks of its dequeues are long gone. */
   private async carry(): Promise<void> {
-    const { segments, tag } = this.options;
+    const { segments, tag, rules } = this.options;
+    if (!rules.cancelsKept) return;
     const segment = this.segment;
     const filters = new Map<number, CancelFilter>();
     for (const group of segment.groups.keys()) {

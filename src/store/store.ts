@@ -9,6 +9,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Random } from '../base/random.js';
+import { allRules, type Rules } from '../base/rules.js';
 import type { Turn } from '../base/turn.js';
 import { protocolVersions } from '../base/versions.js';
 import { ChunkStore } from '../log/chunk-store.js';
@@ -36,6 +37,8 @@ export interface StoreOptions {
   zeroBytes?: number;
   /** Free bytes of the disk below which publishing pauses. */
   lowWaterBytes?: number;
+  /** Default: all kept. */
+  rules?: Rules;
   /** The newest protocol version that may be read; default: this program's. */
   formatMax?: number;
 }
@@ -87,7 +90,9 @@ export class Store {
       start,
     );
     this.backing.journal = journal;
-    const compactor = new Compactor({ clock, logger, chunks, segments, journal, tag, garbageBytesMin: segmentBytes });
+    const { rules = allRules } = this.options;
+    const garbageBytesMin = segmentBytes;
+    const compactor = new Compactor({ clock, logger, rules, chunks, segments, journal, tag, garbageBytesMin });
     compactor.start();
     this.started = { journal, compactor };
     return report;

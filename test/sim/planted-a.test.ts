@@ -24,6 +24,7 @@ plantedTests([
   { rule: 'ownSync', scenario: 'power-cut', from: 3 },
   { rule: 'syncDisk', scenario: 'power-cut' },
   { rule: 'noAckAfterError', scenario: 'power-cut', from: 6 },
+  { rule: 'cancelsKept', scenario: 'old-segments' },
   { rule: 'wholeRecord', scenario: '' },
   { rule: 'requeueInPlace', scenario: '' },
 ]);
