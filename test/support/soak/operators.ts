@@ -1,4 +1,5 @@
 /** What operators do, over the command line, with whatever node answers. */
+import assert from 'node:assert/strict';
 import { fetchCluster } from '../../../src/cli/api-client.js';
 import { finished } from '../../integration/support/command.js';
 import { sleep } from '../cluster-processes.js';
@@ -91,16 +92,18 @@ async function viewOf({ cluster }: SoakWorld, id: number): Promise<GroupView> {
   return groups.find((group) => group.id === id)!;
 }
 
-/** A node that will not come back with its data: it comes back without. */
+/** A node that will not come back with its data: it comes back without. Perhaps it is tried with it before, and must end. */
 export function drawForget(world: SoakWorld, random: Seeded): Fault {
   const [node] = random.some(world.mortals, 1) as [NodeProcess];
   const forMs = drawTime(random);
+  const isTried = random.chance(50);
   return {
-    what: `kill ${node.name} and forget it; it comes back after ${forMs} as a new one`,
+    what: `kill ${node.name} and forget it; ${isTried ? 'it comes back as if it was not, and' : 'it comes back'} after ${forMs} as a new one`,
     needsAll: true,
     run: async () => {
       await node.kill();
       await understudy(world, 'forget', node.name);
+      if (isTried) await assert.rejects(node.start(), /ended \(1\) before it was ready/);
       await sleep(forMs);
       world.empty(node);
       await node.start();
