@@ -139,7 +139,6 @@ export class SimCoordinator {
           },
         };
       },
-      leases: null,
       close: () => this.answer(context, () => undefined),
     };
   }

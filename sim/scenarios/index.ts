@@ -9,6 +9,7 @@ import { killWhileJoining } from './kill-while-joining.js';
 import { lateConfirms } from './late-confirms.js';
 import { lostBatch } from './lost-batch.js';
 import { oldSegments } from './old-segments.js';
+import { outage } from './outage.js';
 import { override } from './override.js';
 import { powerCut } from './power-cut.js';
 import { powerCutRelaxed } from './power-cut-relaxed.js';
@@ -34,6 +35,7 @@ export const scenarios: readonly Scenario[] = [
   lateConfirms,
   lostBatch,
   oldSegments,
+  outage,
   override,
   powerCut,
   powerCutRelaxed,

@@ -7,7 +7,7 @@
 import { type Admission, AdmissionState } from '../model/admission.js';
 import type { ClusterMap } from './cluster-map.js';
 import type { Links } from './link/links.js';
-import { ClientPolicy, type Member, MemberState, type Replica, sameReplica, systemGroup } from './map.js';
+import { ClientPolicy, type Member, type Replica, sameReplica, systemGroup } from './map.js';
 import { succession } from './replication/placement.js';
 
 export class HotStandby implements Admission {
@@ -62,10 +62,7 @@ export class HotStandby implements Admission {
     if (record === undefined) return [];
     const first = map.config.clients === ClientPolicy.any ? self.node : record.primary.node;
     const order = new Set([first, ...succession(record, map, first), ...record.replicas, ...map.members.keys()]);
-    return [...order]
-      .map((node) => map.members.get(node)?.value)
-      .filter((member) => member !== undefined)
-      .filter((member) => member.state !== MemberState.left);
+    return [...order].map((node) => map.members.get(node)?.value).filter((member) => member !== undefined);
   }
 
   onChange(listener: () => void): { close(): void } {

@@ -40,7 +40,7 @@ export function versionsOf(member: Member): VersionRange {
   return member.versions ?? firstVersions;
 }
 
-export const MemberState = { joining: 'joining', ready: 'ready', draining: 'draining', left: 'left' } as const;
+export const MemberState = { joining: 'joining', ready: 'ready', draining: 'draining' } as const;
 export type MemberState = (typeof MemberState)[keyof typeof MemberState];
 
 export interface GroupRecord {

@@ -6,7 +6,6 @@
 export type Lsn = number;
 
 export const lsnsPerEpoch = 0x1_0000_0000;
-export const epochMax: number = 2 ** 21 - 1;
 
 /** The lsn before an epoch's first event. */
 export function epochStart(epoch: number): Lsn {

@@ -34,15 +34,6 @@ export class OutcomeUnknownError extends Error {
   override readonly name = 'OutcomeUnknownError';
 }
 
-/** Leases kept by the coordinator itself. Engines without them leave liveness to the brokers' heartbeats. */
-export interface CoordinatorLeases {
-  /** Registers `holder` (node and boot) for `ttlMs`; a lapsed lease is never revived. */
-  acquire(holder: string, ttlMs: number): Promise<void>;
-  /** Succeeds only if the record still names this holder. Returns whether it does. */
-  renew(holder: string): Promise<boolean>;
-  release(holder: string): Promise<void>;
-}
-
 export interface Coordinator {
   /** Never changes, except when the coordinator was restored or replaced (rule 18). */
   identity(): Promise<string>;
@@ -55,6 +46,5 @@ export interface Coordinator {
    * intermediate states may be left out. Reports nothing from before the call, save what this broker had not seen yet.
    */
   watch(prefix: string, changed: (entries: Entry[]) => void): { close(): void };
-  readonly leases: CoordinatorLeases | null;
   close(): Promise<void>;
 }

@@ -10,7 +10,6 @@ import type { Random } from '../../base/random.js';
 import {
   type Change,
   type Coordinator,
-  type CoordinatorLeases,
   CoordinatorUnavailableError,
   type Entry,
   OutcomeUnknownError,
@@ -49,7 +48,6 @@ interface PendingSwap {
 }
 
 export class LocalCoordinator implements Coordinator {
-  readonly leases: CoordinatorLeases | null = null;
   private readonly folder: LocalFolder;
   private readonly options: LocalOptions;
   private readonly watchers = new Watchers();

@@ -6,7 +6,6 @@
 import {
   type Change,
   type Coordinator,
-  type CoordinatorLeases,
   CoordinatorUnavailableError,
   type Entry,
   type SwapResult,
@@ -78,7 +77,6 @@ export class MemoryCoordinator {
 }
 
 class MemoryHandle implements Coordinator {
-  readonly leases: CoordinatorLeases | null = null;
   private readonly store: MemoryCoordinator;
   private readonly path: MemoryPath;
   private readonly watchers = new Watchers();

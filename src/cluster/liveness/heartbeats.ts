@@ -1,5 +1,5 @@
 /**
- * Liveness by heartbeats, for coordinators without leases: the nodes promise each other.
+ * Liveness by heartbeats: the nodes promise each other. No coordinator is asked.
  *
  *   A ── ping, sent at s by A's clock ──▶ B      B notes when it answers, by its own clock: t
  *   A ◀──────────── pong, carries s ───── B
@@ -127,7 +127,6 @@ export class HeartbeatLiveness implements Liveness {
     known.givenUp++;
     let held = true;
     return {
-      changes: [],
       end: (): void => {
         if (!held) return;
         held = false;

@@ -1,17 +1,15 @@
 /**
- * Who may act, and who may be replaced: rule 11, whatever keeps the leases.
+ * Who may act, and who may be replaced: rule 11.
  *
  * A primary acts (confirms, delivers) only while its tenure holds. A backup takes over, and a primary gives away what a
  * node's clients hold, only after `depose`. The two never overlap in time for one boot, but for a falsely refused dial
- * (see heartbeats.ts). Engines: HeartbeatLiveness, for coordinators without leases; one over coordinator leases can stand
- * behind the same port.
+ * (see heartbeats.ts).
  *
  * The order of a take-over: read the record; `learn` its primary; `depose` it, or wait for `gone` and try again; the
- * compare-and-set of the record at the version read, with the deposal's changes; `end` the deposal when its outcome is
+ * compare-and-set of the record at the version read, `end` the deposal when its outcome is
  * known. Of a primary that lapsed: wait until the members have promised again, then read the record, then `cover`.
  */
 import type { Replica } from '../map.js';
-import type { Change } from '../coordinator/coordinator.js';
 
 /** `dead`: its process is gone. `lapsed`: what was promised to it has run out; it may come back. */
 export type GoneReason = 'dead' | 'lapsed';
@@ -27,8 +25,6 @@ export interface LivenessListener {
 
 /** The right to replace one boot, held over a compare-and-set. While it is held, that boot is promised nothing. */
 export interface Deposal {
-  /** To be made in the same compare-and-set (fencing); empty if the coordinator keeps no leases. */
-  readonly changes: readonly Change[];
   /** To be called once, when the compare-and-set has an outcome; if that was unknown, when it can no longer take effect. */
   end(): void;
 }

@@ -16,7 +16,7 @@ export class SoloLiveness implements Liveness {
   }
 
   depose(node: string, boot: number): Deposal | null {
-    return this.mayDepose(node, boot) ? { changes: [], end() {} } : null;
+    return this.mayDepose(node, boot) ? { end() {} } : null;
   }
 
   tenure(): Tenure {

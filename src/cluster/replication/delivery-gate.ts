@@ -6,7 +6,6 @@ import type { Clock } from '../../base/clock.js';
 import type { Rules } from '../../base/rules.js';
 import type { ClusterMap } from '../cluster-map.js';
 import type { Liveness } from '../liveness/liveness.js';
-import { MemberState } from '../map.js';
 
 export interface GateContext {
   readonly clock: Clock;
@@ -46,7 +45,7 @@ export class DeliveryGate {
     const { map, liveness, clock, rules } = this.context;
     if (rules.waitReattach && clock.now() < this.deadline) {
       for (const { value: member } of map.members.values()) {
-        if (member.state === MemberState.left || this.attached.get(member.node) === member.boot) continue;
+        if (this.attached.get(member.node) === member.boot) continue;
         if (member.node === this.context.self.node || !liveness.mayDepose(member.node, member.boot)) return;
       }
     }

@@ -18,6 +18,8 @@ export class Election {
   /** When the primary was first seen to be gone, for the record version `goneVersion`. */
   private goneSince = 0;
   private goneVersion = -1;
+  /** The version of the record that we said we take over from. */
+  private announced = -1;
 
   constructor(replica: GroupReplica) {
     this.replica = replica;
@@ -104,10 +106,14 @@ export class Election {
       deposal = liveness.depose(primary.node, primary.boot);
       if (deposal === null && rules.liveNotDeposed) return;
       const record = this.successor(seen.value);
-      this.logger.info('taking over', { from: primary.node, epoch: record.epoch });
-      for (;;) {
+      if (this.announced !== seen.version) this.logger.info('taking over', { from: primary.node, epoch: record.epoch });
+      this.announced = seen.version;
+      for (let isSettled = true; ; ) {
         const outcome = await map.swapGroup(record, seen.version);
         if (outcome.kind === 'done' || outcome.kind === 'conflict') break;
+        // It certainly did not happen: whoever is deposed gets its promises again until there is another attempt.
+        if (outcome.kind === 'unavailable' && isSettled) return;
+        isSettled = false;
         await new Promise<void>((resolve) => this.context.clock.after(20 + this.context.random.int(30), resolve));
         const now = this.replica.record;
         if (now !== undefined && now.version !== seen.version) break;

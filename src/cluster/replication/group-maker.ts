@@ -5,7 +5,7 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { Logger } from '../../base/logger.js';
 import type { ClusterMap } from '../cluster-map.js';
-import { type GroupRecord, MemberState } from '../map.js';
+import type { GroupRecord } from '../map.js';
 
 /** As many as a cluster may be founded with. */
 const groupsMax = 1024;
@@ -41,7 +41,7 @@ export class GroupMaker {
 
   private async make(size: number, node: string): Promise<void> {
     const member = this.map.members.get(node)?.value;
-    if (member === undefined || member.state === MemberState.left) return;
+    if (member === undefined) return;
     const first = { node, store: member.store, boot: member.boot };
     const group = Math.max(...this.map.groups.keys()) + 1;
     const record: GroupRecord = { group, epoch: 1, primary: first, inSync: [first], replicas: [node], size };

@@ -1,6 +1,6 @@
 /** On which nodes a group's replicas are to be. Pure functions over the cluster map. */
 import type { ClusterMap } from '../cluster-map.js';
-import { type GroupRecord, MemberState, Placement, sameReplica, sizeOf, systemGroup } from '../map.js';
+import { type GroupRecord, Placement, sameReplica, sizeOf, systemGroup } from '../map.js';
 
 /**
  * The nodes that should hold a replica of the group, or undefined if that is so already. The system group is on every node. Others
@@ -46,11 +46,7 @@ function remembered({ replicas, inSync }: GroupRecord, map: ClusterMap): string[
 
 /** The names of all members, in order. */
 function available(map: ClusterMap): string[] {
-  const members = [...map.members.values()].map((member) => member.value);
-  return members
-    .filter((member) => member.state !== MemberState.left)
-    .map((member) => member.node)
-    .sort();
+  return [...map.members.keys()].sort();
 }
 
 /** What an operator wants, as far as the nodes are there. */

@@ -26,6 +26,8 @@ export class SetKeeper {
   /** Records that are on their way to our disk. */
   private saving = 0;
   private wantsRelaxed = false;
+  /** The change of the set that was asked for last, and is not made yet. */
+  private asked = '';
   private lostSince: Map<string, number> = new Map();
   /** Until when a node outside the set may still route, by its last reading of the record or its primary's word (rule 15). */
   private strangersUntil: number;
@@ -235,10 +237,23 @@ export class SetKeeper {
 
   private propose(inSync: readonly Replica[], what: string): void {
     const value: GroupRecord = { ...this.record.value, inSync: [...inSync] };
-    this.primary.replica.logger.info(`in-sync set: ${what}`, { inSync: inSync.map((member) => member.node) });
+    // Once, however often it has to be asked for.
+    if (what !== this.asked)
+      this.primary.replica.logger.info(`in-sync set: ${what}`, { inSync: inSync.map((member) => member.node) });
+    this.asked = what;
     this.primary.set.propose(inSync);
     this.coverProposal();
     void this.swap(value);
+  }
+
+  /** What was proposed is recorded nowhere: whoever it left out is a member like any other, and it may not be wanted any more. */
+  private withdraw(): boolean {
+    if (this.primary.set.proposal === undefined) return false;
+    this.primary.set.confirm(this.primary.set.confirmed);
+    if (this.tenure.holds()) this.coverSet();
+    this.updateMinInSync();
+    this.primary.advance();
+    return true;
   }
 
   /** A proposal that adds a member needs its promise at once; one that removes keeps the old ones until it is answered. */
@@ -247,8 +262,8 @@ export class SetKeeper {
     this.updateMinInSync();
   }
 
-  /** @param urgent until it is answered; otherwise not again once it has certainly not happened. */
-  private async swap(value: GroupRecord, urgent = true): Promise<void> {
+  /** Until it is answered, or has certainly not happened: then whoever still wants it tries again. */
+  private async swap(value: GroupRecord): Promise<void> {
     this.swapping = true;
     const expected = this.record.version;
     let outcome: SwapOutcome<GroupRecord>;
@@ -257,7 +272,9 @@ export class SetKeeper {
       if (this.primary.isClosed) return;
       if (outcome.kind === 'done' || outcome.kind === 'conflict') break;
       if (outcome.kind === 'unknown') isSettled = false;
-      else if (isSettled && !urgent) {
+      else if (isSettled) {
+        // Before the next attempt at once.
+        if (this.withdraw()) await this.pause();
         this.swapping = false;
         return;
       }
@@ -281,6 +298,7 @@ export class SetKeeper {
     const { contested, ...value } = record.value;
     this.contested = contested !== undefined;
     this.record = { value, version: record.version };
+    this.asked = '';
     if (this.primary.replica.isDeposedBy(record)) return;
     if (this.others().some((member) => !record.value.inSync.some((other) => sameReplica(member, other))))
       this.strangersUntil = this.routingEnds();
@@ -315,7 +333,7 @@ export class SetKeeper {
     if (!this.wantsRelaxed || this.busy) return;
     this.wantsRelaxed = false;
     if (isLocalGroup(this.record.value.group) || this.record.value.relaxed === true) return;
-    void this.swap({ ...this.record.value, relaxed: true }, false);
+    void this.swap({ ...this.record.value, relaxed: true });
   }
 
   /** Rule 21: publishes are confirmed only with enough members in the smallest set that may be recorded. */
@@ -368,7 +386,7 @@ export class SetKeeper {
   /** Makes the record another primary's. Resolves when the outcome is known and, if it was done, acted on. */
   async give(value: GroupRecord): Promise<void> {
     // A set that has changed meanwhile decides for itself.
-    if (!this.busy) await this.swap(value, false);
+    if (!this.busy) await this.swap(value);
   }
 
   close(): void {

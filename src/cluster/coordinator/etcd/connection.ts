@@ -50,10 +50,13 @@ export class EtcdError extends Error {
   override readonly name = 'EtcdError';
   /** True: it was certainly not done, and will not be. False: that cannot be told. */
   readonly undone: boolean;
+  /** True: etcd has refused it, as any member would; the connection is as good as before. */
+  readonly refused: boolean;
 
-  constructor(message: string, undone: boolean) {
+  constructor(message: string, undone: boolean, refused = false) {
     super(message);
     this.undone = undone;
+    this.refused = refused;
   }
 }
 
@@ -228,9 +231,17 @@ export class EtcdConnection {
 
   private failed(code: number, details: string): EtcdError {
     // Codes alone do not do: whatever stands in between may use them as well.
-    const refused = details.startsWith('etcdserver: ') && refusals.includes(code);
-    return new EtcdError(`${this.endpoint}: ${details}`, refused || details === noLeader);
+    const byEtcd = details.startsWith('etcdserver: ');
+    const undone = (byEtcd && refusals.includes(code)) || details === noLeader;
+    const refused =
+      byEtcd && (refusals.includes(code) || code === status.RESOURCE_EXHAUSTED) && !asksAnew(code, details);
+    return new EtcdError(`${this.endpoint}: ${details}`, undone, refused);
   }
+}
+
+/** Its token counts no more, or was given before the users were changed: another connection has another. */
+function asksAnew(code: number, details: string): boolean {
+  return code === status.UNAUTHENTICATED || details.includes('auth');
 }
 
 function rangeOf(prefix: string): Required<RangeRequest> {

@@ -18,7 +18,6 @@ import type { Random } from '../../../base/random.js';
 import {
   type Change,
   type Coordinator,
-  type CoordinatorLeases,
   CoordinatorUnavailableError,
   type Entry,
   OutcomeUnknownError,
@@ -52,7 +51,6 @@ export interface EtcdOptions {
 }
 
 export class EtcdCoordinator implements Coordinator {
-  readonly leases: CoordinatorLeases | null = null;
   private readonly members: EtcdMembers;
   private readonly watching: EtcdWatch;
   private readonly watchers = new Watchers();
@@ -140,7 +138,7 @@ export class EtcdCoordinator implements Coordinator {
       } catch (error) {
         if (!(error instanceof EtcdError)) throw error;
         if (!mayRepeat(error)) throw failed(error);
-        if (attempt === attemptsMax) throw new CoordinatorUnavailableError(error.message);
+        if (error.refused || attempt === attemptsMax) throw new CoordinatorUnavailableError(error.message);
       }
     }
   }

@@ -120,7 +120,7 @@ export class EtcdMembers {
     try {
       answer = await request(connection);
     } catch (error) {
-      this.drop(connection);
+      if (!(error instanceof EtcdError && error.refused)) this.drop(connection);
       throw error;
     }
     this.verify(connection, answer.header, known);
