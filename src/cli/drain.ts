@@ -39,7 +39,13 @@ async function drain(node: string, options: DrainOptions): Promise<void> {
       `${node} still leads ${led.length} groups after ${options.timeout} s: no other node is in sync with them and may lead; ` +
         `see 'understudy status', then wait, or 'understudy revive ${node}'`,
     );
-  process.stdout.write(`${node} leads nothing\n`);
+  const { groups } = await askAny(urls, fetchCluster);
+  const alone = groups.filter((group) => group.primary === node && group.size === 1).length;
+  const rest =
+    alone === 0
+      ? ''
+      : ` but ${alone} group${alone === 1 ? '' : 's'} on no other node, whose queues wait while it is down`;
+  process.stdout.write(`${node} leads nothing${rest}\n`);
 }
 
 async function revive(node: string, options: DrainOptions): Promise<void> {
@@ -51,6 +57,7 @@ function pathOf(node: string): string {
   return `/api/cluster/nodes/${encodeURIComponent(node)}/drain`;
 }
 
+/** Of those that another could lead. */
 function ledBy(node: string, view: ClusterView): number[] {
-  return view.groups.filter((group) => group.primary === node).map((group) => group.id);
+  return view.groups.filter((group) => group.primary === node && group.size !== 1).map((group) => group.id);
 }

@@ -66,6 +66,9 @@ describe('replication of queues', () => {
       await fill(first!.amqpUrl, 'everywhere');
       assert.deepEqual((await membersOf(cluster, 'home')).members, ['n2']);
       assert.equal((await membersOf(cluster, 'everywhere')).members.length, 3);
+      const drained = await finished(['drain', 'n2', '--url', first!.httpUrl.href]);
+      assert.deepEqual([drained.code, drained.stderr], [0, '']);
+      assert.match(drained.stdout, /^n2 leads nothing but 1 group on no other node, whose queues wait/);
       await second!.kill();
       assert.equal(await drain(first!.amqpUrl, 'everywhere'), count);
       await second!.start();
