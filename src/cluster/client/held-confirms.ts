@@ -18,7 +18,7 @@ class Waiting {
   }
 }
 
-/** Policies that ask for less, queues that are gone, and time-outs are found after this at the latest. */
+/** Time-outs are found after this at the latest; policies that ask for less, and queues that are gone, with the primary's next word. */
 const lookMs = 100;
 
 export class HeldConfirms {
@@ -28,6 +28,7 @@ export class HeldConfirms {
   private readonly gone = new Set<PublishOwner>();
   private timer: Timer | undefined;
   private inSync = 0;
+  private lookedAt = 0;
   private count = 0;
 
   constructor(clock: Clock) {
@@ -49,15 +50,17 @@ export class HeldConfirms {
     waiting.tags.push(tag);
     waiting.since.push(this.clock.now());
     this.count++;
-    this.timer ??= this.clock.every(lookMs, () => this.look());
+    this.timer ??= this.clock.every(lookMs, () => this.expire());
   }
 
-  /** So many replicas are in sync now; 0 = nobody knows. Confirms what has waited for it. */
+  /**
+   * So many replicas are in sync now; 0 = nobody knows. Confirms what has waited for it: only then, since the primary says it under
+   * its lease.
+   */
   level(inSync: number): void {
-    if (inSync === this.inSync) return;
     const rises = inSync > this.inSync;
     this.inSync = inSync;
-    if (rises && this.count > 0) this.look();
+    if (this.count > 0 && (rises || this.clock.now() - this.lookedAt >= lookMs)) this.release();
   }
 
   /** The owner is gone: nobody is to be told. */
@@ -73,13 +76,21 @@ export class HeldConfirms {
     this.count = 0;
   }
 
-  private look(): void {
-    const now = this.clock.now();
-    for (const [gate, waiting] of this.gates) {
+  private release(): void {
+    this.lookedAt = this.clock.now();
+    for (const [gate, waiting] of this.gates)
       if (gate.need <= this.inSync) this.end(waiting, Number.POSITIVE_INFINITY, true);
-      else if (gate.timeoutMs > 0) this.end(waiting, now - gate.timeoutMs, false);
-      if (waiting.length === 0) this.gates.delete(gate);
-    }
+    this.tidy();
+  }
+
+  private expire(): void {
+    const now = this.clock.now();
+    for (const [gate, waiting] of this.gates) if (gate.timeoutMs > 0) this.end(waiting, now - gate.timeoutMs, false);
+    this.tidy();
+  }
+
+  private tidy(): void {
+    for (const [gate, waiting] of this.gates) if (waiting.length === 0) this.gates.delete(gate);
     if (this.count === 0) this.close();
   }
 

@@ -41,6 +41,9 @@ import { Inheritance } from './inheritance.js';
 import { InSyncSet } from './in-sync-set.js';
 import { SetKeeper } from './set-keeper.js';
 
+/** While the set is short, nodes are told so again after so many ticks: a fifth of a second. */
+const inSyncTicks = 4;
+
 export class Primary implements GroupAppender, Flushable {
   readonly epoch: number;
   /** Defined once everything that the log had at the takeover is committed (rule 4). */
@@ -60,6 +63,7 @@ export class Primary implements GroupAppender, Flushable {
   private readonly inheritance: Inheritance;
   private epochOnDisk = false;
   private inTurn = false;
+  private ticks = 0;
   private closed = false;
   private readonly since: number;
   /** When each member was last seen following, or when we began to wait for it. */
@@ -395,6 +399,7 @@ export class Primary implements GroupAppender, Flushable {
     this.keeper.tick();
     this.gate.check();
     if (!this.mayAct()) return;
+    if (this.keeper.isShort && ++this.ticks % inSyncTicks === 0) this.service?.sayInSync();
     this.service?.touch();
     // Wiring may have waited for the lease, or for strangers to stop routing.
     if (this.replica.group === systemGroup) this.replica.context.systemProgressed();

@@ -13,6 +13,7 @@ import {
   sameReplica,
   systemGroup,
   type Versioned,
+  sizeOf,
 } from '../map.js';
 import type { Follower } from './follower.js';
 import { surplus, wantedReplicas } from './replica-places.js';
@@ -323,6 +324,11 @@ export class SetKeeper {
     this.primary.advance();
   }
 
+  /** Fewer may be in the set than the group is to have: confirms may be held. */
+  get isShort(): boolean {
+    return this.primary.set.smallest < sizeOf(this.record.value, this.context.map.config);
+  }
+
   /** Whoever is elected after a restart must know that the record says so; until then everything is synced. */
   mayRelax(): boolean {
     this.wantsRelaxed ||= this.record.value.relaxed !== true;
@@ -338,7 +344,10 @@ export class SetKeeper {
 
   /** Rule 21: publishes are confirmed only with enough members in the smallest set that may be recorded. */
   updateMinInSync(): void {
-    if (this.primary.service !== undefined) this.primary.service.inSync = this.primary.set.smallest;
+    const { service, set } = this.primary;
+    if (service === undefined) return;
+    service.inSync = set.smallest;
+    service.touch();
   }
 
   // ---- places ----

@@ -179,6 +179,11 @@ export class Attachment implements GroupServicePort {
     if (sequence > this.confirmedSent || this.service.inSync !== this.inSyncSent) this.confirm(sequence);
   }
 
+  /** Says it again: the client may hold confirms that may go by now, since a policy asks for less. */
+  answerAgain(): void {
+    this.inSyncSent = 0;
+  }
+
   /** Tells the client that fewer are in sync: true without a lease, too. */
   answerFewer(): void {
     if (this.service.inSync < this.inSyncSent) this.confirm(this.confirmedSent);

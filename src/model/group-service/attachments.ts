@@ -67,6 +67,11 @@ export class Attachments {
     return attachment;
   }
 
+  /** What nodes were told of the in-sync set is told again. */
+  answerAgain(): void {
+    for (const attachment of this.byNode.values()) attachment.answerAgain();
+  }
+
   /** The node will not come back in this boot. */
   remove(attachment: Attachment): void {
     this.byNode.delete(attachment.node);

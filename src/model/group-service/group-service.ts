@@ -87,7 +87,6 @@ export class GroupService implements Flushable {
   private isClosed = false;
   private paused = false;
   private isTouched = false;
-  private members = 1;
   private readonly dequeues: DequeueLog;
   private readonly answers = new Answers();
   private readonly dispatcher: Dispatcher;
@@ -179,13 +178,7 @@ export class GroupService implements Flushable {
   }
 
   /** Members of the smallest in-sync set that may be recorded: the nodes gate their clients' confirms with it (rule 21). */
-  get inSync(): number {
-    return this.members;
-  }
-  set inSync(members: number) {
-    this.members = members;
-    this.touch();
-  }
+  inSync = 1;
 
   // ---- giving the group away (rule 20) ----
 
@@ -248,6 +241,12 @@ export class GroupService implements Flushable {
   /** What was passed on of a queue. */
   handedOver(incarnation: Lsn): QueueHandOver | undefined {
     return this.options.handedOver?.queues.get(incarnation);
+  }
+
+  /** Has every node told again how many are in sync. */
+  sayInSync(): void {
+    this.attachments.answerAgain();
+    this.touch();
   }
 
   /** Has `flush` run at the end of this turn. To be called as well when the lease is valid again. */

@@ -104,14 +104,17 @@ describe('publishing', () => {
     assert.equal(client.confirmedTo, 0);
     primary.log.lease = true;
     primary.service.inSync = 3;
+    primary.service.touch();
     primary.run();
     assert.deepEqual([client.confirmedTo, client.inSync], [1, 3]);
     // That there are fewer is told without the lease, too; that there are more is not.
     primary.log.lease = false;
     primary.service.inSync = 1;
+    primary.service.touch();
     primary.run();
     assert.deepEqual([client.confirmedTo, client.inSync], [1, 1]);
     primary.service.inSync = 2;
+    primary.service.touch();
     primary.run();
     assert.equal(client.inSync, 1);
     primary.log.lease = true;
