@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ConsumeMessage } from 'amqplib';
+import { watchFailures } from '../support/all-passed.js';
 import { type ClusterProcesses, sleep } from '../support/cluster-processes.js';
 import { type EtcdCluster, startEtcdCluster } from '../support/etcd-cluster.js';
 import type { NodeProcess } from '../support/node-process.js';
@@ -16,14 +17,14 @@ const interruptionMsMax = 3000;
 describe('any node', { timeout: 150_000 }, () => {
   let setup: EtcdCluster;
   let cluster: ClusterProcesses;
-  let well = false;
+  const isWell = watchFailures();
 
   before(async () => {
     setup = await startEtcdCluster();
     ({ cluster } = setup);
   });
 
-  after(async () => await setup?.close(well));
+  after(async () => await setup?.close(isWell()));
 
   const open = (node: NodeProcess): Promise<QueueClient> => QueueClient.open(node.amqpUrl);
   const [first, second, third] = [0, 1, 2].map((i) => () => cluster.nodes[i]!) as [
@@ -212,6 +213,5 @@ describe('any node', { timeout: 150_000 }, () => {
       assert.ok(count > 10 && worstMs < interruptionMsMax);
     }
     await witness.stop();
-    well = true;
   });
 });

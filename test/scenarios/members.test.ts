@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type ClusterView, callApi } from '../../src/cli/api-client.js';
+import { watchFailures } from '../support/all-passed.js';
 import { type ClusterProcesses, sleep } from '../support/cluster-processes.js';
 import { type EtcdCluster, startEtcdCluster } from '../support/etcd-cluster.js';
 import type { NodeProcess } from '../support/node-process.js';
@@ -11,12 +12,13 @@ import { within } from '../support/within.js';
 const lease = '700ms';
 /** Several times the lease: whoever could take over would have done so. */
 const patienceMs = 2500;
+const settledMsMax = 20_000;
 const mebibyte = 1024 * 1024;
 
 describe('members', { timeout: 150_000 }, () => {
   let setup: EtcdCluster;
   let cluster: ClusterProcesses;
-  let well = false;
+  const isWell = watchFailures();
 
   before(async () => {
     setup = await startEtcdCluster({ nodes: 4, options: ['--lease', lease], start: false });
@@ -25,7 +27,7 @@ describe('members', { timeout: 150_000 }, () => {
     await cluster.untilInSync(cluster.nodes.slice(0, 3));
   });
 
-  after(async () => await setup.close(well));
+  after(async () => await setup.close(isWell()));
 
   const at = async <T>(node: NodeProcess, body: (client: QueueClient) => Promise<T>): Promise<T> => {
     await using client = await QueueClient.open(node.amqpUrl);
@@ -75,12 +77,12 @@ describe('members', { timeout: 150_000 }, () => {
       const views = firstThree().map((asked) => cluster.untilView('any', () => true, { asked }));
       return (await Promise.all(views)).map(({ groups }) => `${groups[1]!.primary} ${groups[1]!.epoch}`);
     };
-    for (
-      let seen = await leaders();
-      new Set(seen).size !== 1 || seen[0]!.startsWith(first.name);
-      seen = await leaders()
-    )
+    const deadline = performance.now() + settledMsMax;
+    for (let seen = await leaders(); new Set(seen).size !== 1 || seen[0]!.startsWith(first.name); ) {
+      assert.ok(performance.now() < deadline, seen.join('; '));
       await sleep(50);
+      seen = await leaders();
+    }
     await callApi(first.httpUrl, 'DELETE', primaryPath);
   });
 
@@ -259,6 +261,5 @@ describe('members', { timeout: 150_000 }, () => {
     await cluster.untilComplete();
     await checkLists();
     assert.equal((await texts(moved, 's39')).join(), 'b');
-    well = true;
   });
 });

@@ -5,6 +5,7 @@
 import '../support/own-network.js';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { watchFailures } from '../support/all-passed.js';
 import { type ClusterProcesses, sleep } from '../support/cluster-processes.js';
 import { type EtcdCluster, startEtcdCluster } from '../support/etcd-cluster.js';
 import { type Host, Hosts } from '../support/hosts.js';
@@ -26,7 +27,7 @@ describe('partitions', { timeout: 150_000 }, () => {
   let setup: EtcdCluster;
   let cluster: ClusterProcesses;
   let run: NumberedRun;
-  let well = false;
+  const isWell = watchFailures();
 
   before(async () => {
     setup = await startEtcdCluster({ options: ['--lease', `${leaseMs}ms`], hosts: hosts.all });
@@ -39,7 +40,7 @@ describe('partitions', { timeout: 150_000 }, () => {
 
   after(async () => {
     run?.kill();
-    await setup?.close(well);
+    await setup?.close(isWell());
   });
 
   const others = (node: NodeProcess): NodeProcess[] => cluster.nodes.filter((other) => other !== node);
@@ -152,6 +153,5 @@ describe('partitions', { timeout: 150_000 }, () => {
     const result = await run.finish();
     t.diagnostic(figures(result));
     assertFaultless(result, cluster);
-    well = true;
   });
 });

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { watchFailures } from '../support/all-passed.js';
 import type { ClusterProcesses } from '../support/cluster-processes.js';
 import { type EtcdCluster, startEtcdCluster } from '../support/etcd-cluster.js';
 import { HalfPublish } from '../support/half-publish.js';
@@ -33,7 +34,7 @@ const fullProperties = {
 describe('what replicas have', { timeout: 150_000 }, () => {
   let setup: EtcdCluster;
   let cluster: ClusterProcesses;
-  let well = false;
+  const isWell = watchFailures();
   /** Bodies in each queue, in order. */
   const contents = new Map<string, string[]>();
   /** Names of queues that must not be there. */
@@ -44,7 +45,7 @@ describe('what replicas have', { timeout: 150_000 }, () => {
     ({ cluster } = setup);
   });
 
-  after(async () => await setup.close(well));
+  after(async () => await setup.close(isWell()));
 
   const use = async (body: (client: QueueClient) => Promise<void>, node = cluster.awake[0]!): Promise<void> => {
     await using client = await QueueClient.open(node.amqpUrl);
@@ -211,6 +212,5 @@ describe('what replicas have', { timeout: 150_000 }, () => {
       await checkRoutes(client, 's01.down');
       await checkRoutes(client, 's01.up');
     });
-    well = true;
   });
 });

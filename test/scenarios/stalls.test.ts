@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import * as amqp from 'amqplib';
+import { watchFailures } from '../support/all-passed.js';
 import { type ClusterProcesses, sleep } from '../support/cluster-processes.js';
 import { type EtcdCluster, startEtcdCluster } from '../support/etcd-cluster.js';
 import type { NodeProcess } from '../support/node-process.js';
@@ -19,7 +20,7 @@ describe('stalls', { timeout: 150_000 }, () => {
   let setup: EtcdCluster;
   let cluster: ClusterProcesses;
   let run: NumberedRun;
-  let well = false;
+  const isWell = watchFailures();
 
   before(async () => {
     setup = await startEtcdCluster({ options: ['--lease', `${leaseMs}ms`] });
@@ -32,7 +33,7 @@ describe('stalls', { timeout: 150_000 }, () => {
 
   after(async () => {
     run?.kill();
-    await setup?.close(well);
+    await setup?.close(isWell());
   });
 
   /** A client of the node that leads a new queue of that name, and that node, and another. */
@@ -146,6 +147,5 @@ describe('stalls', { timeout: 150_000 }, () => {
     const result = await run.finish();
     t.diagnostic(figures(result));
     assertFaultless(result, cluster);
-    well = true;
   });
 });
