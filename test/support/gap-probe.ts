@@ -5,6 +5,8 @@ import { sleep } from './cluster-processes.js';
 
 const everyMs = 2;
 const size = 64;
+/** Connections that are being opened. */
+const atOnce = 50;
 
 /** The longest stretch without a sign. */
 class Gap {
@@ -93,18 +95,20 @@ export class GapProbe implements AsyncDisposable {
   }
 }
 
-/** Connections to these brokers in turn, with ten queues each, all of which it consumes. */
+/** Connections to these brokers in turn, with the same share of the queues each, which it declares and consumes. */
 export async function crowd(urls: readonly string[], connections: number, queues: number): Promise<AsyncDisposable> {
   const all: LoadConnection[] = [];
-  for (let i = 0; i < connections; i++) {
-    const connection = await LoadConnection.open(new URL(urls[i % urls.length]!));
+  const open = async (index: number): Promise<void> => {
+    const connection = await LoadConnection.open(new URL(urls[index % urls.length]!));
     all.push(connection);
-    for (let queue = i; queue < queues; queue += connections) {
+    for (let queue = index; queue < queues; queue += connections) {
       const name = `crowd-${queue}`;
       await connection.ask(new QueueDeclare(name, false, true, false, false, false, {}));
       await connection.ask(new BasicConsume(name, '', false, false, false, false, {}));
     }
-  }
+  };
+  for (let i = 0; i < connections; i += atOnce)
+    await Promise.all(Array.from({ length: Math.min(atOnce, connections - i) }, (_, j) => open(i + j)));
   return {
     [Symbol.asyncDispose]: async () => {
       await Promise.all(all.map((connection) => connection.close()));
