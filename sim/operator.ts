@@ -67,7 +67,10 @@ export class Operator {
     if (up.length === 0) return false;
     return await what(this.random.pick(up).process!.operator).then(
       () => true,
-      () => false,
+      (error: unknown) => {
+        this.world.trace.add('operator', `refused: ${String(error)}`);
+        return false;
+      },
     );
   }
 }

@@ -117,7 +117,7 @@ export class Simulation {
         : { policies: scenario.policies ?? false, relaxed: scenario.relaxed ?? false, sized: false }),
     });
     this.director = new FaultDirector(this.world);
-    this.upgrades = new Upgrades(this.world, scenario?.firstVersion === true);
+    this.upgrades = new Upgrades(this.world, scenario?.firstVersion);
     const random = this.world.random.fork('operator');
     if (scenario === undefined && random.chance(0.4)) this.operator = new Operator(this.world, random);
   }

@@ -17,11 +17,12 @@ export class Upgrades {
   private readonly world: SimWorld;
   private readonly random: SimRandom;
 
-  /** @param always whatever the seed says */
-  constructor(world: SimWorld, always: boolean) {
+  /** @param first whatever the seed says */
+  constructor(world: SimWorld, first: boolean | undefined) {
     this.world = world;
     this.random = world.random.fork('upgrades');
-    this.wanted = this.random.chance(share) || always;
+    const drawn = this.random.chance(share);
+    this.wanted = first ?? drawn;
     if (this.wanted) for (const node of world.nodes) node.versions = firstVersions;
   }
 

@@ -56,8 +56,6 @@ import { Store } from './store/store.js';
 
 /** What the cluster is told of a node that cannot write, or soon cannot. */
 const lowOnDisk = 'low on disk';
-/** A stop takes no longer for what it gives away. */
-const handOverMsMax = 10_000;
 
 export class BrokerNode {
   readonly ports: BrokerPorts;
@@ -177,23 +175,19 @@ export class BrokerNode {
     await this.entry.change((member) => ({ ...member, ...endpoints }));
   }
 
-  /**
-   * Gives away what this node leads, to whoever can take it: for a stop that others' clients do not notice. Resolves when there
-   * is nothing more to give, or after a time.
-   */
+  /** For a stop that others' clients do not notice: others lead what this node has led, if they can. */
   async handOver(): Promise<void> {
-    if (this.links === undefined || !this.isReady) return;
-    const { clock } = this.ports;
-    const deadline = clock.now() + handOverMsMax;
-    const pause = (ms: number): Promise<void> => new Promise((resolve) => clock.after(ms, resolve));
-    const drained = this.entry.change((member) => ({ ...member, state: MemberState.draining })).catch(() => {});
-    await Promise.race([drained, pause(handOverMsMax / 5)]);
-    while (this.replication.hasMoves && clock.now() < deadline) await pause(5);
+    if (this.links !== undefined && this.isReady) await this.entry.handOver(() => this.replication.hasMoves);
   }
 
   /** This node's clients are about to be dismissed. Resolves when the cluster knows, or soon if it cannot be told. */
   async servesNoMore(): Promise<void> {
     if (this.links !== undefined) await this.entry.servesNoMore();
+  }
+
+  private tellHealth(): void {
+    const { journal } = this.store;
+    if (this.links !== undefined) this.entry.tellHealth(() => (journal.state === 'ok' ? undefined : lowOnDisk));
   }
 
   /** Whoever cannot write cannot lead. */
@@ -205,8 +199,10 @@ export class BrokerNode {
     return { ...replicationLimits(this.options.times.leaseMs), ...this.options.limits };
   }
 
+  /** It serves clients; drained or not. */
   get isReady(): boolean {
-    return this.map?.members.get(this.options.node)?.value.state === MemberState.ready;
+    const state = this.map?.members.get(this.options.node)?.value.state;
+    return state === MemberState.ready || state === MemberState.draining;
   }
 
   private newState(group: number): GroupState {

@@ -7,17 +7,21 @@ import type { Scenario } from './scenario.js';
 export const brokenHandOver: Scenario = {
   name: 'broken-hand-over',
   rules: [],
+  firstVersion: false,
+  recycles: true,
   rounds: 6,
   messages: 500,
   async play(stage) {
-    const group = stage.group();
+    // The system group now and then: declarations must be neither doubled nor answered too early.
+    const group = stage.random.chance(0.25) ? 0 : stage.group();
     const old = stage.primary(group);
     const [next, ...others] = stage.backups(group);
     if (next === undefined) return;
     const other = others[0] ?? stage.world.nodes.find((node) => node !== old && node !== next)!;
     const { epoch } = stage.record(group);
     stage.stir();
-    if (stage.random.chance(0.3)) stage.delay(old, stage.random.pick([next, other]), stage.random.pick([5, 30, 150]));
+    if (stage.random.chance(0.3))
+      stage.delay(old, stage.random.pick([next, other]), stage.random.pick([5, 30, 150, 400]));
     if (stage.random.chance(0.3)) stage.world.coordinator.lostAnswers = 0.5;
     void stage.operator.transfer(group, next);
     // The pause, the compare-and-set, or what follows it.

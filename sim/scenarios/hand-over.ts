@@ -7,6 +7,7 @@ import type { Scenario } from './scenario.js';
 export const handOver: Scenario = {
   name: 'hand-over',
   rules: ['moveDrained', 'movePassesOn', 'endMark'],
+  firstVersion: false,
   rounds: 4,
   messages: 500,
   async play(stage) {
@@ -20,11 +21,11 @@ export const handOver: Scenario = {
       if (to === undefined) continue;
       if (stage.random.chance(0.75)) {
         await stage.operator.transfer(group, to);
-        await stage.until(() => stage.primary(group) === to, 1000);
+        stage.expect(`group ${group} is led by ${to.name}`, await stage.until(() => stage.primary(group) === to, 4000));
       } else {
         const node = stage.primary(group);
         await stage.operator.drain(node);
-        await stage.until(() => stage.leads(node) === 0, 2000);
+        stage.expect(`${node.name} leads nothing`, await stage.until(() => stage.leads(node) === 0, 4000));
         await stage.sleep(0, 200);
         await stage.operator.revive(node);
       }

@@ -26,7 +26,7 @@ export interface Scenario {
   readonly policies?: boolean;
   /** Bytes of the journal's segments. */
   readonly segmentBytes?: number;
-  /** All nodes begin with the first protocol version. */
+  /** All nodes begin with the first protocol version; false: with the newest; left out: as the seed says. */
   readonly firstVersion?: boolean;
   /** One round; played `rounds` times with everything healed in between. */
   play(stage: Stage): Promise<void>;

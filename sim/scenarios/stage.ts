@@ -102,6 +102,10 @@ export class Stage {
     return true;
   }
 
+  expect(what: string, isSo: boolean): void {
+    if (!isSo) this.world.fail('stage', `it does not come about that ${what}`);
+  }
+
   // ---- what harms nobody ----
 
   /** One direction takes so much longer, which is nobody's fault. */

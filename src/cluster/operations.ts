@@ -19,7 +19,7 @@ export class Operations {
   }
 
   /**
-   * The group is to be led by the node from now on, whenever that is in sync and may lead; undefined: by whoever the placement says.
+   * The group is to be led by the node from now on, whenever that is in sync and may lead; undefined: by whoever the placement says, with replicas where it says.
    * Resolves when that is written down; the move follows. Rejects with a RefusedError.
    */
   async transfer(group: number, to: string | undefined): Promise<void> {
@@ -40,7 +40,7 @@ export class Operations {
           `group ${group} cannot move to ${to}, which is being drained: 'understudy revive ${to}' first`,
         );
     }
-    await this.change(group, { to });
+    await this.change(group, to === undefined ? { to, replicas: undefined } : { to });
   }
 
   /**

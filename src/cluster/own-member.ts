@@ -1,11 +1,14 @@
 import type { Clock } from '../base/clock.js';
 import type { ClusterMap } from './cluster-map.js';
 import type { Coordinator } from './coordinator/coordinator.js';
-import { ClientPolicy, MapKey, type Member, type Replica, sameReplica } from './map.js';
+import { ClientPolicy, MapKey, type Member, MemberState, type Replica, sameReplica } from './map.js';
 
 const retryMs = 20;
 /** A coordinator that does not answer must not hold up a stop. */
 const farewellMs = 500;
+/** A stop takes no longer for what it gives away. */
+const handOverMsMax = 10_000;
+const movesPollMs = 5;
 
 /** This node's own entry in the cluster map: nobody else changes it. */
 export class OwnMember {
@@ -35,7 +38,7 @@ export class OwnMember {
         const outcome = await this.map.swapMember(change(member), entry.version);
         if (outcome.kind === 'done') return;
       }
-      await new Promise<void>((resolve) => this.clock.after(retryMs, resolve));
+      await this.pause(retryMs);
     }
   }
 
@@ -47,12 +50,26 @@ export class OwnMember {
     this.change((member) => ({ ...member, ailing: ailing() })).catch(() => {});
   }
 
+  /**
+   * Has this node give away what it leads, to whoever can take it, for a stop that others' clients do not notice. Resolves when
+   * `hasMoves` says that there is nothing more to give, or after a time.
+   */
+  async handOver(hasMoves: () => boolean): Promise<void> {
+    const deadline = this.clock.now() + handOverMsMax;
+    const drained = this.change((member) => ({ ...member, state: MemberState.draining })).catch(() => {});
+    await Promise.race([drained, this.pause(handOverMsMax / 5)]);
+    while (hasMoves() && this.clock.now() < deadline) await this.pause(movesPollMs);
+  }
+
+  private pause(ms: number): Promise<void> {
+    return new Promise((resolve) => this.clock.after(ms, resolve));
+  }
+
   /** In hot standby: clients are sent here no more. Resolves when the cluster knows, or soon if it cannot be told. */
   async servesNoMore(): Promise<void> {
     if (this.map.config.clients === ClientPolicy.any) return;
     const told = this.change((member) => ({ ...member, amqp: '' })).catch(() => {});
-    const late = new Promise<void>((resolve) => this.clock.after(farewellMs, resolve));
-    await Promise.race([told, late]);
+    await Promise.race([told, this.pause(farewellMs)]);
   }
 
   close(): void {

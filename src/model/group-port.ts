@@ -58,7 +58,10 @@ export interface SubscribeOptions {
 
 /** What a node's attachment may ask of the primary. No call answers by returning; answers come through GroupClientPort. */
 export interface GroupServicePort {
-  /** Wiring that the service has applied: what is routed with newer wiring waits, copied, until it has (see `wiringReached`). */
+  /**
+   * Wiring that the service has applied: what is routed with newer wiring waits, copied, until it has (see `wiringReached`). -1 while
+   * the group is being given away, when all has to wait.
+   */
   readonly wiringVersion: number;
   /**
    * The publish with the next number of this node (its boot + sequence identify it). `wiringVersion`: the wiring it was routed

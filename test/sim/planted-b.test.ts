@@ -26,8 +26,8 @@ plantedTests([
   { rule: 'waitVersion', scenario: 'wiring' },
   { rule: 'wiringWaitsForAll', scenario: 'wiring', from: 9 },
   { rule: 'featuresWait', scenario: 'rolling-upgrade', from: 18 },
-  { rule: 'moveDrained', scenario: 'hand-over', from: 25 },
-  { rule: 'movePassesOn', scenario: 'hand-over', from: 6 },
-  { rule: 'endMark', scenario: 'hand-over', from: 29 },
+  { rule: 'moveDrained', scenario: 'hand-over', from: 4 },
+  { rule: 'movePassesOn', scenario: 'hand-over' },
+  { rule: 'endMark', scenario: 'hand-over' },
   { rule: 'onlyCommittedWiring', scenario: 'wiring', from: 87 },
 ]);

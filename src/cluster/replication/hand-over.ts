@@ -86,6 +86,7 @@ export class HandOver {
     this.close();
     const { service, replica } = this.primary;
     this.primary.handOver = undefined;
+    this.primary.servesFrom = replica.log.end;
     service?.resume();
     if (service !== undefined) this.context.leading(replica);
     if (replica.group === systemGroup) this.context.systemProgressed();

@@ -65,6 +65,7 @@ export class Inheritance {
       return false;
     }
     if (!this.isLost) return false;
+    if (passedOn?.epoch === this.epoch) this.replica.passedOn = undefined;
     this.replica.logger.warn('what the last primary has handed out is not known: all is flagged', { ...this.from });
     this.state = 'settled';
     return true;

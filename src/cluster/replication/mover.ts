@@ -3,16 +3,18 @@
  * elsewhere, all when this node is drained or not to lead, and so many that the nodes lead alike.
  */
 import { Feature } from '../../base/versions.js';
-import { type GroupRecord, isLocalGroup, Placement, type Replica, systemGroup } from '../map.js';
+import { isLocalGroup, Placement, type Replica } from '../map.js';
 import { type ReplicationContext, versionInUse } from './context.js';
 import type { GroupReplica } from './group-replica.js';
-import { betterPrimary, mayLead } from './placement.js';
+import { leaderFor, mayLead } from './placement.js';
 import type { Primary } from './primary.js';
 
 /** An empty group is given away when it was led for so long. */
 const emptyAfterMs = 100;
 /** A group that could not be given away is left alone for so long: each attempt costs its clients a pause. */
 const againAfterMs = 1000;
+/** Nothing is given away when the coordinator was not heard of for so long, or half of a lease. */
+const freshMs = 1000;
 
 export class Mover {
   private readonly context: ReplicationContext;
@@ -30,8 +32,21 @@ export class Mover {
 
   /** Begins one move, if one is due and none is under way. */
   tick(): void {
+    this.sample();
+    // A compare-and-set without an answer would keep the group paused until there is one.
+    const { map, clock, limits } = this.context;
+    if (clock.now() - map.confirmedAt > Math.max(limits.leaseMs / 2, freshMs)) return;
     for (const { primary } of this.replicas.values()) if (primary?.paused === true) return;
     for (const replica of this.replicas.values()) if (this.move(replica)) return;
+  }
+
+  /** Placements that go by consumers know what these take. */
+  private sample(): void {
+    const { map, clock } = this.context;
+    const { placement } = map.config;
+    if (placement !== Placement.followConsumers && placement !== Placement.timeShared) return;
+    for (const { primary } of this.replicas.values())
+      if (primary?.service !== undefined) primary.demand.sample(clock.now(), () => primary.service!.usesByNode());
   }
 
   /** There is a group of ours that another could lead instead; with its consent it will. */
@@ -60,48 +75,35 @@ export class Mover {
   private target(replica: GroupReplica): Replica | undefined {
     const { map, self } = this.context;
     const record = replica.record?.value;
-    if (record === undefined) return undefined;
+    if (record === undefined || this.isTooYoung(replica)) return undefined;
     // To a node that may know no hand-over, empty ones only.
     if (replica.state.queueCount > 0 && versionInUse(this.context) < Feature.handOver) return undefined;
-    const wanted = map.transfers.get(replica.group)?.value.to;
-    const isPossible = wanted !== undefined && mayLead(map, wanted);
-    const to = record.inSync.find(({ node }) => node === (isPossible ? wanted : this.better(replica)));
-    return to?.node === self.node ? undefined : to;
+    const node = leaderFor(record, map, self.node, (isAble) => this.byConsumers(replica.primary!, isAble));
+    return record.inSync.find((member) => member.node === node);
   }
 
-  private better(replica: GroupReplica): string | undefined {
+  /** A group that came here lately stays for a while, unless it was sent elsewhere, or we are not to lead. */
+  private isTooYoung({ group, primary, state }: GroupReplica): boolean {
     const { map, self, clock, limits } = this.context;
-    const record = replica.record!.value;
-    if (!mayLead(map, self.node) || replica.group === systemGroup) return betterPrimary(record, map, self.node);
-    const primary = replica.primary!;
-    const age = primary.age(clock.now());
-    const isEmpty = replica.state.queueCount === 0;
-    if (age < (isEmpty ? emptyAfterMs : limits.balanceAfterMs)) return undefined;
-    if (!isEmpty && this.goesByConsumers(primary)) return this.byConsumers(primary, record, age);
-    return betterPrimary(record, map, self.node);
-  }
-
-  /** The group's place is where its consumers are; without any it is balanced like others. */
-  private goesByConsumers(primary: Primary): boolean {
-    const { clock, map } = this.context;
-    const { placement } = map.config;
-    if (placement !== Placement.followConsumers && placement !== Placement.timeShared) return false;
-    primary.demand.sample(clock.now(), () => primary.service?.usesByNode() ?? []);
-    return primary.demand.interested.length > 0;
+    if (!mayLead(map, self.node) || map.transfers.has(group)) return false;
+    return primary!.age(clock.now()) < (state.queueCount === 0 ? emptyAfterMs : limits.balanceAfterMs);
   }
 
   /**
    * Where most is taken; or, in turn, all nodes that have consumers: the next one in the circle of names when this one has none, or
-   * has had its time.
+   * has had its time. A group without consumers is balanced like others.
    */
-  private byConsumers({ demand }: Primary, { inSync }: GroupRecord, age: number): string | undefined {
-    const { map, self, limits } = this.context;
-    const isAble = (node: string): boolean => mayLead(map, node) && inSync.some((member) => member.node === node);
-    if (map.config.placement === Placement.followConsumers) {
+  private byConsumers(primary: Primary, isAble: (node: string) => boolean): string | undefined | null {
+    const { map, self, clock, limits } = this.context;
+    const { placement } = map.config;
+    const { demand } = primary;
+    if (demand.interested.length === 0) return null;
+    if (placement === Placement.followConsumers) {
       const heaviest = demand.heaviest(self.node);
       return heaviest !== undefined && isAble(heaviest) ? heaviest : undefined;
     }
-    if (demand.interested.includes(self.node) && age < limits.timeShareMs) return undefined;
+    if (placement !== Placement.timeShared) return null;
+    if (demand.interested.includes(self.node) && primary.age(clock.now()) < limits.timeShareMs) return undefined;
     return demand.nextAfter(self.node, isAble);
   }
 }

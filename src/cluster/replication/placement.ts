@@ -15,38 +15,55 @@ export function mayLead(map: ClusterMap, node: string): boolean {
   return member.state === MemberState.ready || member.state === MemberState.joining;
 }
 
+/** Who of those that `isAble` is to lead the group by what its consumers take; undefined: nobody else. Null: that does not matter. */
+export type ByConsumers = (isAble: (node: string) => boolean) => string | undefined | null;
+
 /**
- * Who should have this group instead of `self`: the in-sync member that leads the fewest groups, when it leads at least two
- * fewer than we do, or when we are not to lead at all. In a ring the first of its replicas; with a single placement: who leads the system group, which itself goes, from
- * a node that is not to lead, to the next in order. Undefined: nobody.
+ * Who should lead this group instead of `self`; undefined: nobody. In this order: whom an operator wants; another than we, if we are not
+ * to lead; one that is to have a replica; and as the placement says. The system group stays where it is, unless its node is not to lead.
  */
-export function betterPrimary(record: GroupRecord, map: ClusterMap, self: string): string | undefined {
-  const isIn = (node: string): boolean => record.inSync.some((member) => member.node === node);
-  if (record.group === systemGroup) {
-    if (mayLead(map, self)) return undefined;
-    return succession(record, map, self).find((node) => isIn(node) && mayLead(map, node));
+export function leaderFor(
+  record: GroupRecord,
+  map: ClusterMap,
+  self: string,
+  byConsumers: ByConsumers = () => null,
+): string | undefined {
+  const isAble = (node: string): boolean => record.inSync.some((member) => member.node === node) && mayLead(map, node);
+  const other = (node: string | undefined): string | undefined => (node === self ? undefined : node);
+  const wanted = map.transfers.get(record.group)?.value.to;
+  if (wanted !== undefined && isAble(wanted)) return other(wanted);
+  if (record.group === systemGroup) return mayLead(map, self) ? undefined : succession(record, map, self).find(isAble);
+  const placed = record.replicas.filter(isAble);
+  if (map.config.placement === Placement.single) {
+    const single = home(map);
+    if (single !== undefined && record.inSync.some(({ node }) => node === single)) return other(single);
   }
-  if (!record.replicas.includes(self)) {
-    const wanted = record.replicas.find((node) => isIn(node) && mayLead(map, node));
-    if (wanted !== undefined) return wanted;
-  }
-  if (map.config.placement === Placement.ring) {
-    const first = record.replicas.find((node) => isIn(node) && mayLead(map, node));
-    return first === self ? undefined : first;
-  }
-  const single = home(map);
-  if (single !== undefined) return single !== self && isIn(single) ? single : undefined;
+  if (map.config.placement === Placement.ring && placed.length > 0) return other(placed[0]);
+  const candidates = placed.length > 0 ? placed : record.inSync.map(({ node }) => node).filter(isAble);
+  if (!candidates.includes(self)) return leastLoaded(candidates, map);
+  const taken = byConsumers((node) => placed.includes(node));
+  if (taken !== null) return other(taken);
+  const best = leastLoaded(
+    candidates.filter((node) => node !== self),
+    map,
+  );
+  const leads = leadsOf(map);
+  return best !== undefined && leads(best) + 1 < leads(self) ? best : undefined;
+}
+
+function leastLoaded(nodes: readonly string[], map: ClusterMap): string | undefined {
+  const leads = leadsOf(map);
+  let best: string | undefined;
+  for (const node of nodes) if (best === undefined || leads(node) < leads(best)) best = node;
+  return best;
+}
+
+/** How many groups a node leads, system group left out. */
+function leadsOf(map: ClusterMap): (node: string) => number {
   const leads = new Map<string, number>();
   for (const { value } of map.groups.values())
     if (value.group !== systemGroup) leads.set(value.primary.node, (leads.get(value.primary.node) ?? 0) + 1);
-  let best: string | undefined;
-  for (const { node } of record.inSync) {
-    if (node === self || !mayLead(map, node)) continue;
-    if (best === undefined || (leads.get(node) ?? 0) < (leads.get(best) ?? 0)) best = node;
-  }
-  if (best === undefined) return undefined;
-  if (!mayLead(map, self)) return best;
-  return (leads.get(best) ?? 0) + 1 < (leads.get(self) ?? 0) ? best : undefined;
+  return (node) => leads.get(node) ?? 0;
 }
 
 /**

@@ -54,6 +54,8 @@ export class Primary implements GroupAppender, Flushable {
   readonly demand: Demand = new Demand();
   /** The log's end when this epoch began (rule 5). */
   readonly takeoverEnd: Lsn;
+  /** The log's end when we began to serve, or went on after a hand-over that was not made: nobody knows what became of that. */
+  servesFrom: Lsn;
   /** Defined while the primary gives its group away. */
   handOver: HandOver | undefined;
   readonly replica: GroupReplica;
@@ -77,6 +79,7 @@ export class Primary implements GroupAppender, Flushable {
     this.since = context.clock.now();
     this.epoch = record.value.epoch;
     this.takeoverEnd = replica.log.end;
+    this.servesFrom = this.takeoverEnd;
     this.set = new InSyncSet(record.value.inSync, context.rules);
     replica.log.beginEpoch(this.epoch);
     this.gate = new DeliveryGate(

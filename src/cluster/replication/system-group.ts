@@ -126,10 +126,10 @@ export class SystemReplica implements SystemGroup, GroupObserver {
   leader(): SystemLeader | undefined {
     const primary = this.replica?.primary;
     if (!this.loaded || primary === undefined || primary.paused) return undefined;
-    const { epoch, takeoverEnd } = primary;
-    if (this.replica!.log.committed < takeoverEnd) return undefined;
+    const { epoch, servesFrom } = primary;
+    if (this.replica!.log.committed < servesFrom) return undefined;
     const appliedEverywhere = primary.mayAct() ? primary.appliedEverywhere : 0;
-    return { epoch, appender: primary, takeoverEnd, appliedEverywhere };
+    return { epoch, appender: primary, inherited: servesFrom, appliedEverywhere };
   }
 
   onProgress(listener: () => void): void {

@@ -6,8 +6,8 @@ import type { GroupAppender } from '../../model/group-port.js';
 export interface SystemLeader {
   readonly epoch: number;
   readonly appender: GroupAppender;
-  /** The log's end when this primary took over. */
-  readonly takeoverEnd: Lsn;
+  /** The log's end when this primary took over, or went on after a pause: what is up to there was asked for and not answered. */
+  readonly inherited: Lsn;
   /**
    * Everything up to here is committed and applied by every in-sync member of the system group (rule 15: a member that is
    * left out has no lease). Operations up to here may be answered.

@@ -91,7 +91,7 @@ export class WiringServer {
     this.sequencer = new WiringSequencer({
       tables,
       log,
-      inherited: leader.takeoverEnd,
+      inherited: leader.inherited,
       chooseGroup,
       replicasMax,
       version,

@@ -81,7 +81,7 @@ export class Attachment implements GroupServicePort {
   }
 
   get wiringVersion(): Lsn {
-    return this.service.wiringVersion;
+    return this.service.isPaused ? -1 : this.service.wiringVersion;
   }
 
   // ---- what the node holds (rule 13) ----
@@ -118,7 +118,15 @@ export class Attachment implements GroupServicePort {
 
   /** The service goes on: does what was called meanwhile. */
   catchUp(): void {
-    if (!this.isBusy && this.early.length > 0) this.service.walk(this.catchingUp());
+    if (this.state !== AttachmentState.attached) return;
+    this.service.walk(this.resuming());
+    this.client.wiringReached();
+  }
+
+  /** Publishes first: who publishes and then asks counts on finding the message. */
+  private *resuming(): Generator<number, void> {
+    while (!this.service.isPaused && this.waiting.releaseOne(this.service.wiringVersion)) yield 1;
+    if (!this.isBusy) yield* this.catchingUp();
   }
 
   private *catchingUp(): Generator<number, void> {

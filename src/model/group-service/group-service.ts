@@ -153,14 +153,16 @@ export class GroupService implements Flushable {
 
   /** What the last primary's clients held and nobody has named is given again, flagged. */
   private *flagUnnamed(): Generator<number, void> {
-    for (const [incarnation, { unnamed }] of this.options.handedOver?.queues ?? []) {
-      yield 1 + unnamed.size;
-      this.served(incarnation)?.flagUnnamed();
+    for (const incarnation of this.options.handedOver?.queues.keys() ?? []) {
+      yield 1;
+      for (const work of this.served(incarnation)?.flagUnnamed() ?? []) yield work;
     }
   }
 
   private opened(): void {
     this.isOpen = true;
+    // All that it names are served by now.
+    this.options.handedOver?.queues.clear();
     this.attachments.walk(this.opening());
     this.uses.opened(this.options.tookOver);
     this.touch();
@@ -191,12 +193,7 @@ export class GroupService implements Flushable {
   /** The group stays here after all. */
   resume(): void {
     this.paused = false;
-    for (const attachment of this.attachments.values()) {
-      // Publishes first: who publishes and then asks counts on finding the message.
-      attachment.waiting.release(this.wiringVersion);
-      attachment.catchUp();
-    }
-    for (const queue of this.queues) if (queue.hasDemand) this.dispatchSoon(queue);
+    for (const attachment of this.attachments.values()) attachment.catchUp();
     this.touch();
   }
 

@@ -198,11 +198,12 @@ export class ServedQueue implements QueueWatcher {
   // ---- hand-over (rule 20) ----
 
   /** All live nodes have named what they hold: what is left of what the last primary's clients held was lost with some node. */
-  flagUnnamed(): void {
+  *flagUnnamed(): Generator<number, void> {
     const { index } = this.state;
     for (const position of this.unnamed ?? []) {
       const entry = index.find(position);
       if (entry !== undefined) index.flag(entry);
+      yield 1;
     }
     this.unnamed = undefined;
   }

@@ -40,13 +40,17 @@ export class WaitingOperations {
 
   /** Runs, in order, what waited for a wiring version up to `version`. */
   release(version: Lsn): void {
-    for (;;) {
-      const next = this.ring.peek();
-      if (next === undefined || next.version > version) return;
-      this.ring.shift();
-      this.bytes -= next.record?.length ?? 0;
-      next.run();
-    }
+    while (this.releaseOne(version));
+  }
+
+  /** Runs the first, if it waited for a wiring version up to `version`. False: there is none. */
+  releaseOne(version: Lsn): boolean {
+    const next = this.ring.peek();
+    if (next === undefined || next.version > version) return false;
+    this.ring.shift();
+    this.bytes -= next.record?.length ?? 0;
+    next.run();
+    return true;
   }
 
   forEachPublish(visit: (record: Uint8Array) => void): void {

@@ -55,7 +55,7 @@ export class WiringNode implements SystemGroup, BootLives {
     if (group.leader !== this.node || group.primary === undefined) return undefined;
     if (this.node.directory.leadership(0)?.epoch !== group.epoch) return undefined;
     const appliedEverywhere = Math.min(...[...this.system.nodes.values()].map((node) => node.tables.version));
-    return { epoch: group.epoch, appender: group.primary, takeoverEnd: 0, appliedEverywhere };
+    return { epoch: group.epoch, appender: group.primary, inherited: 0, appliedEverywhere };
   }
   onProgress(listener: () => void): void {
     this.progressListeners.push(listener);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { ClusterMap } from '../../../src/cluster/cluster-map.js';
 import { type GroupRecord, Placement, type Transfer } from '../../../src/cluster/map.js';
 import { Demand } from '../../../src/cluster/replication/demand.js';
-import { betterPrimary } from '../../../src/cluster/replication/placement.js';
+import { leaderFor } from '../../../src/cluster/replication/placement.js';
 import { surplus, wantedReplicas } from '../../../src/cluster/replication/replica-places.js';
 
 const nobody: ReadonlySet<string> = new Set();
@@ -32,8 +32,8 @@ describe('a ring', () => {
     assert.equal(wantedReplicas(recordOf(2, ['b', 'd', 'e']), before, nobody, 'b'), undefined);
     const after = mapOf(['a', 'b', 'c', 'd', 'e'], Placement.ring);
     assert.deepEqual(wantedReplicas(recordOf(2, ['b', 'd', 'e']), after, nobody, 'b'), ['b', 'c', 'd']);
-    assert.equal(betterPrimary(recordOf(2, ['b', 'c', 'd'], ['d', 'b']), after, 'd'), 'b');
-    assert.equal(betterPrimary(recordOf(2, ['b', 'c', 'd'], ['c', 'd']), after, 'c'), undefined);
+    assert.equal(leaderFor(recordOf(2, ['b', 'c', 'd'], ['d', 'b']), after, 'd'), 'b');
+    assert.equal(leaderFor(recordOf(2, ['b', 'c', 'd'], ['c', 'd']), after, 'c'), undefined);
   });
 
   it('closes when a node is lost', () => {
@@ -82,7 +82,38 @@ describe('a replica that an operator moves', () => {
 
   it('takes the primary with it', () => {
     const map = mapOf(['a', 'b', 'c', 'd'], Placement.spread);
-    assert.equal(betterPrimary(recordOf(1, ['d', 'b', 'c'], ['a', 'b', 'c', 'd']), map, 'a'), 'd');
+    assert.equal(leaderFor(recordOf(1, ['d', 'b', 'c'], ['a', 'b', 'c', 'd']), map, 'a'), 'd');
+  });
+});
+
+describe('who is to lead', () => {
+  const record = recordOf(3, ['a', 'b', 'c'], ['a', 'c']);
+  const nobodyElse = (): undefined => undefined;
+
+  it('is another if an operator’s choice cannot, and this node is not to', () => {
+    const map = mapOf(['a', 'b', 'c'], Placement.spread, [{ group: 3, to: 'b' }]);
+    assert.equal(leaderFor(record, map, 'a'), undefined);
+    map.members.get('a')!.value.state = 'draining';
+    assert.equal(leaderFor(record, map, 'a'), 'c');
+    assert.equal(leaderFor(recordOf(3, ['a', 'b', 'c']), map, 'a'), 'b');
+  });
+
+  it('is none that keeps its replica only until another has joined', () => {
+    const map = mapOf(['a', 'b', 'c', 'd'], Placement.spread);
+    const led = [1, 2, 4].map((group) => recordOf(group, ['b', 'c', 'd']));
+    for (const value of led) map.groups.set(value.group, { value, version: 1 });
+    assert.equal(leaderFor(recordOf(4, ['b', 'c', 'd'], ['b', 'a', 'c']), map, 'b'), 'c');
+  });
+
+  it('is one with a place, though the consumers are here, or want one without', () => {
+    const map = mapOf(['a', 'b', 'c', 'd'], Placement.followConsumers);
+    assert.equal(leaderFor(recordOf(3, ['d', 'b'], ['a', 'b', 'd']), map, 'a', nobodyElse), 'd');
+    const asked: boolean[] = [];
+    leaderFor(recordOf(3, ['b', 'd'], ['b', 'a', 'd']), map, 'b', (isAble) => {
+      asked.push(isAble('a'), isAble('d'));
+      return undefined;
+    });
+    assert.deepEqual(asked, [false, true]);
   });
 });
 
