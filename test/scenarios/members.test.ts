@@ -90,6 +90,7 @@ describe('members', { timeout: 150_000 }, () => {
     const [first, , third] = firstThree() as [NodeProcess, NodeProcess, NodeProcess];
     await third.kill();
     await cluster.untilInSync(firstThree(third));
+    await cluster.untilView('others lead', (view) => view.groups.every(({ primary }) => primary !== third.name));
     await callApi(first.httpUrl, 'PUT', primaryPath, { body: { node: third.name }, timeoutMs: 5000 }).catch(() => {});
     const { groups } = await cluster.untilView('any', () => true);
     assert.notEqual(groups[1]!.primary, third.name);
