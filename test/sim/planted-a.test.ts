@@ -1,7 +1,7 @@
 import { plantedTests } from './planted.js';
 
 plantedTests([
-  { rule: 'mostElected', scenario: 'power-cut-relaxed', from: 30 },
+  { rule: 'mostElected', scenario: 'power-cut-relaxed', from: 80 },
   { rule: 'noResume', scenario: 'elections' },
   { rule: 'bootId', scenario: 'elections', from: 9 },
   { rule: 'intactFirst', scenario: 'elections' },
