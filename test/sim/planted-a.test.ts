@@ -3,7 +3,7 @@ import { plantedTests } from './planted.js';
 plantedTests([
   { rule: 'mostElected', scenario: 'power-cut-relaxed', from: 80 },
   { rule: 'noResume', scenario: 'elections' },
-  { rule: 'bootId', scenario: 'elections', from: 9 },
+  { rule: 'bootId', scenario: 'elections', from: 22 },
   { rule: 'intactFirst', scenario: 'elections' },
   { rule: 'sameStore', scenario: 'elections' },
   { rule: 'newBootWaits', scenario: 'elections' },

@@ -2,15 +2,15 @@ import { plantedTests } from './planted.js';
 
 plantedTests([
   { rule: 'admitCommitted', scenario: 'kill-while-joining' },
-  { rule: 'joinerNotElectable', scenario: 'kill-while-joining', from: 13 },
+  { rule: 'joinerNotElectable', scenario: 'kill-while-joining', from: 22 },
   { rule: 'joinerAcksNot', scenario: 'kill-while-joining' },
   { rule: 'outFirst', scenario: '', from: 16 },
   { rule: 'backfillPresent', scenario: 'kill-while-joining' },
   { rule: 'dropStale', scenario: 'kill-while-joining' },
   { rule: 'leaseNeeded', scenario: 'deposed-primary', from: 5 },
   { rule: 'leaseFromSend', scenario: 'deposed-primary', from: 5 },
-  { rule: 'liveNotDeposed', scenario: 'deposed-primary' },
-  { rule: 'publishersKept', scenario: 'late-confirms', from: 3 },
+  { rule: 'liveNotDeposed', scenario: 'deposed-primary', from: 3 },
+  { rule: 'publishersKept', scenario: 'late-confirms', from: 8 },
   { rule: 'dedupe', scenario: 'late-confirms' },
   { rule: 'resendFirst', scenario: 'late-confirms', from: 5 },
   { rule: 'waitReattach', scenario: 'reattachment', from: 70 },
