@@ -23,6 +23,12 @@ export const brokenHandOver: Scenario = {
     if (stage.random.chance(0.3))
       stage.delay(old, stage.random.pick([next, other]), stage.random.pick([5, 30, 150, 400]));
     if (stage.random.chance(0.3)) stage.world.coordinator.lostAnswers = 0.5;
+    if (stage.random.chance(0.2)) {
+      // It holds messages and stands still; the next primary has promised it nothing for long, only the old one has.
+      stage.cutOff(next, [other], false);
+      await stage.sleep(2200, 3000);
+      stage.freeze(other);
+    }
     void stage.operator.transfer(group, next);
     // The pause, the compare-and-set, or what follows it.
     if (stage.random.chance(0.5)) await stage.until(() => stage.record(group).epoch > epoch, 400);

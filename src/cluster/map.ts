@@ -60,7 +60,14 @@ export interface GroupRecord {
   /** The last epoch that began so. */
   overridden?: number;
   /** Whose group it was when this epoch began, if that gave it away (rule 20). */
-  movedFrom?: { node: string; boot: number } | undefined;
+  movedFrom?: MovedFrom | undefined;
+}
+
+export interface MovedFrom {
+  node: string;
+  boot: number;
+  /** Nodes that were attached to it, whose clients may hold messages: the next primary hears them first, or waits for a lease's time. */
+  attached: readonly (readonly [node: string, boot: number])[];
 }
 
 /** What an operator wants for a group. */

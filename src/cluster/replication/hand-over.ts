@@ -75,7 +75,8 @@ export class HandOver {
   private give(): void {
     const { node, boot } = this.context.self;
     const record = this.primary.record.value;
-    const next = { ...record, epoch: this.primary.epoch + 1, primary: this.to, movedFrom: { node, boot } };
+    const attached = this.primary.service?.attachedNodes() ?? [];
+    const next = { ...record, epoch: this.primary.epoch + 1, primary: this.to, movedFrom: { node, boot, attached } };
     void this.swap(next).then(() => {
       if (!this.isOver) this.keep();
     });

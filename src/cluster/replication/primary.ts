@@ -86,6 +86,7 @@ export class Primary implements GroupAppender, Flushable {
       context,
       () => this.service !== undefined,
       () => this.openDeliveries(),
+      record.value.movedFrom,
     );
     this.keeper = new SetKeeper(this, record);
     this.backfill = new BackfillSender(replica, this.epoch);

@@ -386,6 +386,11 @@ export class GroupService implements Flushable {
     return queue;
   }
 
+  /** Nodes whose clients may hold messages: those that are attached, or were and may come back. */
+  attachedNodes(): [node: string, boot: number][] {
+    return [...this.attachments.values()].map(({ node, boot }) => [node, boot]);
+  }
+
   *usesByNode(): Generator<NodeUse> {
     for (const { node, delivered, consumers, state } of this.attachments.values())
       if (state === AttachmentState.attached) yield { node, delivered, consumers: consumers.size };
