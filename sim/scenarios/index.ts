@@ -2,6 +2,7 @@ import { brokenHandOver } from './broken-hand-over.js';
 import { coordinatorRestored } from './coordinator-restored.js';
 import { deposedPrimary } from './deposed-primary.js';
 import { doubleFailover } from './double-failover.js';
+import { earlyRetry } from './early-retry.js';
 import { elections } from './elections.js';
 import { handOver } from './hand-over.js';
 import { forgotten } from './forgotten.js';
@@ -28,6 +29,7 @@ export const scenarios: readonly Scenario[] = [
   coordinatorRestored,
   deposedPrimary,
   doubleFailover,
+  earlyRetry,
   elections,
   handOver,
   forgotten,

@@ -6,7 +6,7 @@ import type { Scenario } from './scenario.js';
  */
 export const lateConfirms: Scenario = {
   name: 'late-confirms',
-  rules: ['publishersKept', 'dedupe', 'resendFirst', 'retryWaits'],
+  rules: ['publishersKept', 'dedupe', 'resendFirst'],
   rounds: 4,
   messages: 400,
   async play(stage) {

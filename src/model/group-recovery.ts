@@ -29,6 +29,8 @@ export class GroupRecovery {
   /** The queue that was asked for last: mostly it is the next one too. */
   private recent = new FoundQueue(-1);
   private dequeueLsn: Lsn = 0;
+  /** The meta data have all publishers' numbers up to here. */
+  private numbered: Lsn = 0;
   private readonly one: Lsn[] = [0];
 
   /** @param state empty, without observers yet. */
@@ -36,12 +38,13 @@ export class GroupRecovery {
     this.state = state;
   }
 
-  /** The group's last meta data. */
+  /** The group's last meta data; before all records. */
   meta(meta: GroupMeta): void {
     const state = this.state;
     state.publishers.merge(meta.publishers);
     state.wiringVersion = Math.max(state.wiringVersion, meta.wiringVersion);
     state.applied = Math.max(state.applied, meta.applied);
+    this.numbered = Math.max(this.numbered, meta.applied);
   }
 
   /**
@@ -181,6 +184,8 @@ export class GroupRecovery {
       const isNew = this.state.recoverMessage(queue, chunk, offset, lsn);
       if (!isNew && asOf > lsn) this.preferNewest(queue, chunk, offset, lsn, asOf);
     }
+    // What is older and was committed is numbered already; what was not, a join has dropped, and it may come again.
+    if (lsn <= this.numbered) return;
     this.state.publishers.committed(view.getUint32(offset + 16, true), view.getFloat64(offset + 24, true));
   }
 

@@ -14,7 +14,7 @@ plantedTests([
   { rule: 'recordPersist', scenario: 'coordinator-restored' },
   { rule: 'tailNotCommitted', scenario: 'double-failover' },
   { rule: 'ackEpoch', scenario: 'double-failover' },
-  { rule: 'retryWaits', scenario: 'late-confirms', from: 6 },
+  { rule: 'retryWaits', scenario: 'early-retry' },
   { rule: 'truncate', scenario: 'double-failover', from: 55 },
   { rule: 'applyAtCommit', scenario: 'double-failover', from: 11 },
   { rule: 'deliverCommitted', scenario: 'double-failover' },

@@ -25,6 +25,22 @@ describe('a joiner', () => {
     await joiner.close();
   });
 
+  it('does not know them after another restart either, should it be elected then', async () => {
+    const log = new TestLog(1, 0);
+    const before = await TestReplica.start();
+    before.commit(log.open(), log.enqueue('a', 9, 1));
+    before.receive(log.enqueue('b', 9, 2));
+    let joiner = await before.restart();
+    // The next primary has gone on since.
+    joiner.replica.beginJoin(epochStart(2) + 3, epochStart(2), [[9, 1]], queue);
+    joiner.replica.dropPositions(queue, [first + 2]);
+    joiner.replica.endJoin(() => {});
+    joiner = await joiner.restart();
+    assert.deepEqual(joiner.positions, [first + 1]);
+    assert.deepEqual(joiner.replica.state.publishers.list(), [[9, 1]]);
+    await joiner.close();
+  });
+
   it('has the same after another restart: dequeues that never committed stay void', async () => {
     const log = new TestLog(1, 0);
     const before = await TestReplica.start();
