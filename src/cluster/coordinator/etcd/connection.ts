@@ -79,6 +79,7 @@ const refusals: readonly number[] = [
   status.UNAUTHENTICATED,
 ];
 const noLeader = 'etcdserver: no leader';
+const noUser = 'etcdserver: user name is empty';
 const authenticationDisabled = 'etcdserver: authentication is not enabled';
 
 export class EtcdConnection {
@@ -239,9 +240,9 @@ export class EtcdConnection {
   }
 }
 
-/** Its token counts no more, or was given before the users were changed: another connection has another. */
+/** Its token counts no more, was given before the users were changed, or there were none then: another connection has another. */
 function asksAnew(code: number, details: string): boolean {
-  return code === status.UNAUTHENTICATED || details.includes('auth');
+  return code === status.UNAUTHENTICATED || details.includes('auth') || details === noUser;
 }
 
 function rangeOf(prefix: string): Required<RangeRequest> {
