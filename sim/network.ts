@@ -96,6 +96,13 @@ export class SimNetwork {
     this.link(from, to).latencyMs = this.profile.latencyMs + extraMs;
   }
 
+  /** The longest that a byte is under way on any link, unless it is blocked, and without what is before it. */
+  get slowestMs(): number {
+    let slowest = this.profile.latencyMs + this.profile.jitterMs;
+    for (const { latencyMs, jitterMs } of this.links.values()) slowest = Math.max(slowest, latencyMs + jitterMs);
+    return slowest;
+  }
+
   healAll(): void {
     for (const key of this.links.keys()) {
       const [from, to] = key.split('>') as [string, string];

@@ -20,6 +20,8 @@ export class MinInSync extends Checker {
     const sentAt = message.sends[0]!.at;
     const minInSync = this.world.settings.leastMinInSync(queue.name, sentAt, this.world.loop.now);
     if (minInSync < 2) return;
+    // That life of the queue went with its last replica after it had taken the message: what is there now is another one.
+    if (queue.lostAt >= 0 && queue.lostAt >= message.sends.at(-1)!.takenAt) return;
     const group = probe.groupOf('/', queue.name);
     if (group < 0 || isLocalGroup(group)) return;
     const entry = this.world.coordinator.peek(MapKey.group(group));

@@ -3,14 +3,15 @@
  *
  * From outside: a requeue needs some time to reach the primary, and what was dispatched before that may still arrive a little
  * later. When after that a message behind it is seen, then it is itself on its way to somebody, and is seen a little later
- * at most. Judged only while nothing fails, and not for messages that a purge or a deletion may have taken, or a consumer without
+ * at most; but if a consumer ended meanwhile, then it may have been on its way to that one, and is reckoned from there. Judged only while nothing fails, and not for messages that a purge or a deletion may have taken, or a consumer without
  * acknowledgement that ended while they were on their way to it.
  */
 import type { Delivery } from '../history.js';
 import { Checker } from './checker.js';
 
-/** More than two ways through the slowest of the networks, with the largest messages before it. */
-const travelMsMax = 40;
+/** Through the network and back, and what the nodes themselves need, with the largest messages before it. */
+const ways = 3;
+const workMsMax = 25;
 
 interface Awaited {
   requeued: Delivery;
@@ -48,11 +49,12 @@ export class RequeuePlace extends Checker {
   }
 
   private overtaken(awaited: Awaited, by: Delivery): void {
-    const { requeued, overtakenAt } = awaited;
+    const { requeued } = awaited;
     const { at } = by.facts;
-    if (at < requeued.endedAt + travelMsMax) return;
-    if (overtakenAt < 0) awaited.overtakenAt = at;
-    else if (at > overtakenAt + travelMsMax)
+    const travelMs = ways * this.world.network.slowestMs + workMsMax;
+    if (at < Math.max(requeued.endedAt, requeued.copy.queue.consumerEndedAt) + travelMs) awaited.overtakenAt = -1;
+    else if (awaited.overtakenAt < 0) awaited.overtakenAt = at;
+    else if (at > awaited.overtakenAt + travelMs)
       this.fail(`given back at ${requeued.endedAt.toFixed(2)} ms: ${requeued}; long before it comes: ${by}`);
   }
 }

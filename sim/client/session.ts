@@ -3,6 +3,7 @@
  * All of it runs in the node's context; a dead node's sessions never hear of anything again.
  */
 import { RefusedError } from '../../src/base/errors.js';
+import type { GroupClient } from '../../src/cluster/client/group-client.js';
 import { QueueHolder } from '../../src/cluster/client/subscription.js';
 import { MessageParts, type EnqueueView } from '../../src/log/record.js';
 import type { Broker, DeliverySink, Holder, PublishOwner, Route, Subscription } from '../../src/model/broker.js';
@@ -265,7 +266,8 @@ export class Session implements PublishOwner, DeliverySink {
     }
     const copy = this.copyOf(consumer, view);
     if (copy === undefined) return undefined;
-    const group = this.probe.groupOf('/', consumer.queue);
+    // Its holder's, not that of the queue which has the name now: that may be another life of it, in another group.
+    const group = holder instanceof QueueHolder ? (holder.client as GroupClient).group : -1;
     const epoch = group < 0 ? 0 : this.probe.attachedEpoch(group);
     const delivery = new Delivery({
       copy,

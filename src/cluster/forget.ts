@@ -7,6 +7,7 @@ import type { Clock } from '../base/clock.js';
 import { Refusal, RefusedError } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { ClusterMap } from './cluster-map.js';
+import { memberOf, refreshed } from './consulting.js';
 import { type Coordinator, OutcomeUnknownError, type SwapResult } from './coordinator/coordinator.js';
 import type { Liveness } from './liveness/liveness.js';
 import { type Forgotten, MapKey, type Member, type Replica, type Versioned } from './map.js';
@@ -41,14 +42,8 @@ export class Forgetting {
   async forget(node: string, asker: string): Promise<void> {
     const { self, map, liveness, leaseMs, logger } = this.sources;
     if (node === self.node) throw refused(`this is ${node}: stop it, and ask another node to forget it`);
-    await map.refresh().catch((error: unknown) => {
-      throw new RefusedError(Refusal.internalError, `the coordinator does not answer: ${String(error)}`);
-    });
-    const member = map.members.get(node);
-    if (member === undefined) {
-      const known = [...map.members.keys()].sort().join(', ');
-      throw new RefusedError(Refusal.notFound, `there is no node ${node}: there are ${known}`);
-    }
+    await refreshed(map);
+    const member = memberOf(map, node);
     await this.untilUnneeded(member.value);
     const deposal = liveness.depose(node, member.value.boot);
     if (deposal === null) throw refused(`${node} is up: stop it first`);

@@ -1,8 +1,12 @@
-/** What operators ask of a cluster, through any node: wishes written into the map, which the nodes concerned act on. */
+/**
+ * What operators ask of a cluster, through any node: wishes written into the map, which the nodes concerned act on. The map is read
+ * first: what was just asked of another node counts.
+ */
 import type { Clock } from '../base/clock.js';
 import { Refusal, RefusedError } from '../base/errors.js';
 import { Feature } from '../base/versions.js';
 import type { ClusterMap, SwapOutcome } from './cluster-map.js';
+import { memberOf, refreshed } from './consulting.js';
 import { type GroupRecord, isLocalGroup, MemberState, systemGroup, type Transfer } from './map.js';
 
 /** A wish is written again if somebody else changed the same place, or the coordinator did not say whether it was. */
@@ -23,18 +27,18 @@ export class Operations {
    * Resolves when that is written down; the move follows. Rejects with a RefusedError.
    */
   async transfer(group: number, to: string | undefined): Promise<void> {
+    await refreshed(this.map);
     this.refuseTooEarly(`group ${group} cannot be moved`);
     const record = this.known(group);
     if (to !== undefined) {
-      this.refuseUnknown(to);
+      const member = memberOf(this.map, to);
       if (!record.inSync.some((member) => member.node === to))
         throw new RefusedError(
           Refusal.notAllowed,
           `group ${group} cannot move to ${to}, which is not in sync with it: ` +
             `in sync are ${record.inSync.map((member) => member.node).join(', ')}; wait until it has joined, or choose one of them`,
         );
-      const member = this.map.members.get(to)!.value;
-      if (member.state === MemberState.draining)
+      if (member.value.state === MemberState.draining)
         throw new RefusedError(
           Refusal.notAllowed,
           `group ${group} cannot move to ${to}, which is being drained: 'understudy revive ${to}' first`,
@@ -48,9 +52,10 @@ export class Operations {
    * one goes. Rejects with a RefusedError.
    */
   async transferReplica(group: number, from: string, to: string): Promise<void> {
+    await refreshed(this.map);
     this.refuseTooEarly(`a replica of group ${group} cannot be moved`);
     const record = this.known(group);
-    this.refuseUnknown(to);
+    memberOf(this.map, to);
     const refuse = (text: string): never => {
       const { replicas } = record;
       throw new RefusedError(Refusal.notAllowed, `${text}: group ${group} has replicas on ${replicas.join(', ')}`);
@@ -77,28 +82,27 @@ export class Operations {
 
   /** The node is to lead nothing, until it is revived or started again. Resolves when that is written down. Rejects with a RefusedError. */
   async drain(node: string): Promise<void> {
+    await refreshed(this.map);
     this.refuseTooEarly(`${node} cannot be drained`);
     await this.setState(node, MemberState.draining);
   }
 
   /** It may lead again. */
   async revive(node: string): Promise<void> {
+    await refreshed(this.map);
     await this.setState(node, MemberState.ready);
   }
 
   private async setState(node: string, state: MemberState): Promise<void> {
-    this.refuseUnknown(node);
     await this.insist(
       `the change of ${node}`,
       () => {
-        const { value, version } = this.map.members.get(node)!;
-        if (value.state === state)
-          return Promise.resolve<SwapOutcome<unknown>>({ kind: 'conflict', record: undefined });
+        const { value, version } = memberOf(this.map, node);
         if (value.state !== MemberState.ready && value.state !== MemberState.draining)
           throw new RefusedError(Refusal.notAllowed, `${node} is ${value.state}: wait until it is ready`);
         return this.map.swapMember({ ...value, state }, version);
       },
-      () => this.map.members.get(node)?.value.state === state,
+      () => memberOf(this.map, node).value.state === state,
     );
   }
 
@@ -110,12 +114,6 @@ export class Operations {
         `${what} while the cluster speaks protocol version ${version}: it takes ${Feature.handOver}, which is spoken when all nodes ` +
           "run a program that does; 'understudy status' says which do not",
       );
-  }
-
-  private refuseUnknown(node: string): void {
-    if (this.map.members.has(node)) return;
-    const known = [...this.map.members.keys()].sort().join(', ');
-    throw new RefusedError(Refusal.notFound, `there is no node ${node}: there are ${known}`);
   }
 
   private async insist(

@@ -14,6 +14,7 @@ import type { Logger } from '../../base/logger.js';
 import type { Random } from '../../base/random.js';
 import type { Rules } from '../../base/rules.js';
 import type { ClusterMap, SwapOutcome } from '../cluster-map.js';
+import { refreshed } from '../consulting.js';
 import type { Liveness } from '../liveness/liveness.js';
 import type { GroupRecord, Versioned } from '../map.js';
 import type { Candidate } from './standing.js';
@@ -78,9 +79,7 @@ export class Override {
 
   private async decide({ group, node, acceptLoss, asker }: OverrideRequest): Promise<OverrideResult> {
     const { map, liveness, logger } = this.sources;
-    await map.refresh().catch((error: unknown) => {
-      throw new RefusedError(Refusal.internalError, `the coordinator does not answer: ${String(error)}`);
-    });
+    await refreshed(map);
     if (!map.groups.has(group)) throw new RefusedError(Refusal.notFound, `there is no group ${group}`);
     const wait = await this.untilWaiting(group);
     const record = map.groups.get(group)!;
