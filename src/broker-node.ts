@@ -381,7 +381,7 @@ export class BrokerNode {
   private composeBroker(): void {
     const { options, store, ports } = this;
     this.report = new ClusterReport(this);
-    this.operations = new Operations(this.map, ports.clock);
+    this.operations = new Operations(this.map, this.report, ports.clock);
     this.admission = new HotStandby(this.self, this.map, this.links);
     const { tables, clients, map, report, admission } = this;
     const leads = (): boolean => this.mayRoute() && this.system.leader()?.appender.mayAct() === true;

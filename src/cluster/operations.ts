@@ -7,18 +7,25 @@ import { Refusal, RefusedError } from '../base/errors.js';
 import { Feature } from '../base/versions.js';
 import type { ClusterMap, SwapOutcome } from './cluster-map.js';
 import { memberOf, refreshed } from './consulting.js';
-import { type GroupRecord, isLocalGroup, MemberState, systemGroup, type Transfer } from './map.js';
+import { type GroupRecord, isLocalGroup, MemberState, type Replica, systemGroup, type Transfer } from './map.js';
 
 /** A wish is written again if somebody else changed the same place, or the coordinator did not say whether it was. */
 const attemptsMax = 10;
 const retryMs = 50;
 
+/** Who is up. */
+export interface Presence {
+  isPresent(replica: Replica): boolean;
+}
+
 export class Operations {
   private readonly map: ClusterMap;
+  private readonly presence: Presence;
   private readonly clock: Clock;
 
-  constructor(map: ClusterMap, clock: Clock) {
+  constructor(map: ClusterMap, presence: Presence, clock: Clock) {
     this.map = map;
+    this.presence = presence;
     this.clock = clock;
   }
 
@@ -32,11 +39,13 @@ export class Operations {
     const record = this.known(group);
     if (to !== undefined) {
       const member = memberOf(this.map, to);
-      if (!record.inSync.some((member) => member.node === to))
+      // One that has just gone may be in the record still.
+      const inSync = record.inSync.filter((entry) => this.presence.isPresent(entry)).map((entry) => entry.node);
+      if (!inSync.includes(to))
         throw new RefusedError(
           Refusal.notAllowed,
           `group ${group} cannot move to ${to}, which is not in sync with it: ` +
-            `in sync are ${record.inSync.map((member) => member.node).join(', ')}; wait until it has joined, or choose one of them`,
+            `in sync are ${inSync.join(', ')}; wait until it has joined, or choose one of them`,
         );
       if (member.value.state === MemberState.draining)
         throw new RefusedError(

@@ -13,6 +13,7 @@ import {
   systemGroup,
   versionsOf,
 } from './map.js';
+import type { Presence } from './operations.js';
 import type { JoinStatus } from './replication/join-progress.js';
 import type { Replication } from './replication/replication.js';
 import type { Standing } from './waiting/standing.js';
@@ -63,7 +64,7 @@ export interface ReportSources {
   readonly waiting: WaitingGroups | undefined;
 }
 
-export class ClusterReport implements GroupMembers {
+export class ClusterReport implements GroupMembers, Presence {
   private readonly sources: ReportSources;
 
   constructor(sources: ReportSources) {
@@ -165,7 +166,8 @@ export class ClusterReport implements GroupMembers {
     return member.state === MemberState.draining ? 'draining' : 'joining';
   }
 
-  private isPresent(replica: Replica): boolean {
+  /** Its node is up in the life that the replica was recorded in, as far as this one knows. */
+  isPresent(replica: Replica): boolean {
     const { self, liveness, map } = this.sources;
     if (sameReplica(replica, self)) return true;
     const member = map.members.get(replica.node)?.value;
