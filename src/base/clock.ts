@@ -20,3 +20,10 @@ export interface Clock {
   /** Runs `run` every `periodMs` until cancelled. */
   every(periodMs: number, run: () => void): Timer;
 }
+
+/** Resolves after `ms`; it cannot be cancelled. */
+export function sleep(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.after(ms, resolve);
+  });
+}

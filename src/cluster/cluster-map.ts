@@ -2,7 +2,7 @@
  * A node's view of the cluster map, kept fresh by the coordinator's watch, and its only writer here: all compare-and-sets
  * of a turn leave together. The view may be old; a swap never is, since it names the version it was made from (rule 3).
  */
-import type { Clock } from '../base/clock.js';
+import { type Clock, sleep } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Rules } from '../base/rules.js';
 import { type Flushable, Phase, type Turn } from '../base/turn.js';
@@ -91,7 +91,7 @@ export class ClusterMap implements Flushable {
         return await this.refresh();
       } catch (error) {
         this.logger.debug('the coordinator did not answer', { error: String(error) });
-        await new Promise<void>((resolve) => this.clock.after(reopenMs, resolve));
+        await sleep(this.clock, reopenMs);
       }
     }
   }

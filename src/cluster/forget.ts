@@ -3,7 +3,7 @@
  * store is one of ours no more. Only of a node that is down, and that nobody needs: it is in no in-sync set, which its groups' primaries
  * see to as soon as it is gone.
  */
-import type { Clock } from '../base/clock.js';
+import { type Clock, sleep } from '../base/clock.js';
 import { Refusal, RefusedError } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { ClusterMap } from './cluster-map.js';
@@ -49,7 +49,7 @@ export class Forgetting {
     if (deposal === null) throw refused(`${node} is up: stop it first`);
     try {
       // Until then it might still route with what it knew (rule 15).
-      await this.sleep(leaseMs * 1.25);
+      await sleep(this.sources.clock, leaseMs * 1.25);
       const needed = this.needs(member.value);
       if (needed !== '') throw refused(needed);
       await this.strike(member, asker);
@@ -61,7 +61,7 @@ export class Forgetting {
 
   private async untilUnneeded(member: Member): Promise<void> {
     const { clock, leaseMs } = this.sources;
-    for (const deadline = clock.now() + Math.max(leaseMs * 2, takenOverMs); ; await this.sleep(pollMs)) {
+    for (const deadline = clock.now() + Math.max(leaseMs * 2, takenOverMs); ; await sleep(clock, pollMs)) {
       const needed = this.needs(member);
       if (needed === '') return;
       if (clock.now() >= deadline) throw refused(needed);
@@ -104,13 +104,9 @@ export class Forgetting {
       // It may have been an earlier attempt whose answer was lost.
       if (result?.ok === true || (note !== undefined && note.version > 0)) return await this.sources.map.refresh();
       if (result !== undefined) throw refused(`${node} has changed meanwhile: it is up`);
-      await this.sleep(pollMs);
+      await sleep(this.sources.clock, pollMs);
     }
     throw new RefusedError(Refusal.internalError, 'the coordinator does not answer: whether it was done is not known');
-  }
-
-  private sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => void this.sources.clock.after(ms, resolve));
   }
 }
 

@@ -2,7 +2,7 @@
  * How a node enters the cluster map: draws a boot, founds the cluster if there is none, registers itself under its name, and
  * says later that it is ready. All by compare-and-set, so that any number of nodes may do it at once.
  */
-import type { Clock } from '../base/clock.js';
+import { type Clock, sleep } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Random } from '../base/random.js';
 import { judgeVersions, type VersionRange } from '../base/versions.js';
@@ -250,6 +250,6 @@ export class Membership {
   }
 
   private pause(): Promise<void> {
-    return new Promise((resolve) => this.clock.after(10 + this.random.int(40), resolve));
+    return sleep(this.clock, 10 + this.random.int(40));
   }
 }

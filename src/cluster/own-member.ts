@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.js';
+import { type Clock, sleep } from '../base/clock.js';
 import type { ClusterMap } from './cluster-map.js';
 import type { Coordinator } from './coordinator/coordinator.js';
 import { ClientPolicy, MapKey, type Member, MemberState, type Replica, sameReplica } from './map.js';
@@ -38,7 +38,7 @@ export class OwnMember {
         const outcome = await this.map.swapMember(change(member), entry.version);
         if (outcome.kind === 'done') return;
       }
-      await this.pause(retryMs);
+      await sleep(this.clock, retryMs);
     }
   }
 
@@ -57,19 +57,15 @@ export class OwnMember {
   async handOver(hasMoves: () => boolean): Promise<void> {
     const deadline = this.clock.now() + handOverMsMax;
     const drained = this.change((member) => ({ ...member, state: MemberState.draining })).catch(() => {});
-    await Promise.race([drained, this.pause(handOverMsMax / 5)]);
-    while (hasMoves() && this.clock.now() < deadline) await this.pause(movesPollMs);
-  }
-
-  private pause(ms: number): Promise<void> {
-    return new Promise((resolve) => this.clock.after(ms, resolve));
+    await Promise.race([drained, sleep(this.clock, handOverMsMax / 5)]);
+    while (hasMoves() && this.clock.now() < deadline) await sleep(this.clock, movesPollMs);
   }
 
   /** In hot standby: clients are sent here no more. Resolves when the cluster knows, or soon if it cannot be told. */
   async servesNoMore(): Promise<void> {
     if (this.map.config.clients === ClientPolicy.any) return;
     const told = this.change((member) => ({ ...member, amqp: '' })).catch(() => {});
-    await Promise.race([told, this.pause(farewellMs)]);
+    await Promise.race([told, sleep(this.clock, farewellMs)]);
   }
 
   close(): void {

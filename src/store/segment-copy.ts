@@ -8,7 +8,7 @@
  * Whatever fails or stops in between leaves both places valid: a copy has its
  * record's lsn, and cancelling records are kept as long as any copy is.
  */
-import type { Clock } from '../base/clock.js';
+import { type Clock, sleep } from '../base/clock.js';
 import type { Rules } from '../base/rules.js';
 import { BatchFlag, BatchKind, batchHeaderBytes } from '../log/batch.js';
 import type { Chunk } from '../log/chunk.js';
@@ -255,6 +255,6 @@ export class SegmentCopy {
 
   private rest(workedMs: number): Promise<void> {
     const ms = Math.max(1, workedMs * this.options.restRatio);
-    return this.options.unlessStopped(new Promise((resolve) => this.options.clock.after(ms, resolve)));
+    return this.options.unlessStopped(sleep(this.options.clock, ms));
   }
 }

@@ -4,7 +4,7 @@
  * synced before it counts (rule 18); all of it runs off the main thread.
  */
 import type { FSWatcher } from 'node:fs';
-import type { Clock, Timer } from '../../base/clock.js';
+import { type Clock, type Timer, sleep } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import type { Random } from '../../base/random.js';
 import {
@@ -147,6 +147,7 @@ export class LocalCoordinator implements Coordinator {
 
   /** Makes all swaps of the batch that can be made, in one version, and answers each. Never rejects. */
   private async commit(batch: PendingSwap[]): Promise<void> {
+    const { clock, random } = this.options;
     let results: SwapResult[] = [];
     try {
       for (let attempt = 0; ; attempt++) {
@@ -164,7 +165,8 @@ export class LocalCoordinator implements Coordinator {
           this.adopt(next);
           break;
         }
-        if (attempt >= patience) await this.pause();
+        // Others were faster again and again: at random, so that nobody starves.
+        if (attempt >= patience) await sleep(clock, random.float() * pauseMsMax);
       }
       batch.forEach((swap, i) => swap.resolve(results[i]!));
     } catch (error) {
@@ -183,12 +185,6 @@ export class LocalCoordinator implements Coordinator {
     const again = error instanceof OutcomeUnknownError ? batch.filter((_, i) => !results[i]!.ok) : [];
     for (const swap of batch) if (!again.includes(swap)) swap.reject(error);
     if (again.length > 0) await this.commit(again);
-  }
-
-  /** Others were faster again and again: at random, so that nobody starves. */
-  private pause(): Promise<void> {
-    const { clock, random } = this.options;
-    return new Promise((resolve) => clock.after(random.float() * pauseMsMax, resolve));
   }
 
   private async tidy(): Promise<void> {

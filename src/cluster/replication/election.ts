@@ -3,6 +3,7 @@
  * deposed, then one compare-and-set against the version read. Who comes first is well known (r15): the in-sync members in the
  * order of the replicas after the old primary; each later one waits a little longer.
  */
+import { sleep } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import type { Deposal } from '../liveness/liveness.js';
 import { type GroupRecord, Placement, type Replica, sameReplica, type Versioned } from '../map.js';
@@ -101,7 +102,7 @@ export class Election {
     this.running = true;
     let deposal: Deposal | null = null;
     try {
-      const { liveness, map, self, rules } = this.context;
+      const { liveness, map, self, rules, clock, random } = this.context;
       const { primary } = seen.value;
       deposal = liveness.depose(primary.node, primary.boot);
       if (deposal === null && rules.liveNotDeposed) return;
@@ -114,7 +115,7 @@ export class Election {
         // It certainly did not happen: whoever is deposed gets its promises again until there is another attempt.
         if (outcome.kind === 'unavailable' && isSettled) return;
         isSettled = false;
-        await new Promise<void>((resolve) => this.context.clock.after(20 + this.context.random.int(30), resolve));
+        await sleep(clock, 20 + random.int(30));
         const now = this.replica.record;
         if (now !== undefined && now.version !== seen.version) break;
       }

@@ -3,6 +3,7 @@
  * the tenure (lease) that covers the set, and gives lost replicas' places to other nodes. All changes are compare-and-sets
  * of the whole record, one at a time (rules 3, 5, 8, 11, 21).
  */
+import { sleep } from '../../base/clock.js';
 import type { SwapOutcome } from '../cluster-map.js';
 import type { Tenure } from '../liveness/liveness.js';
 import {
@@ -290,7 +291,8 @@ export class SetKeeper {
   }
 
   private pause(): Promise<void> {
-    return new Promise((resolve) => this.context.clock.after(20 + this.context.random.int(30), resolve));
+    const { clock, random } = this.context;
+    return sleep(clock, 20 + random.int(30));
   }
 
   /** The record as it stands, from a swap or from the watch. Another primary or epoch: the replica deals with it. */

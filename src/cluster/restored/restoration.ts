@@ -9,7 +9,7 @@
  *
  *   suspicion ─▶ entry `restored`, open ─▶ everybody's `reports/NODE` ─▶ newest records, epoch + 1,000, `restored` closed ─▶ start
  */
-import type { Clock } from '../../base/clock.js';
+import { type Clock, sleep } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import type { Random } from '../../base/random.js';
 import type { GroupMeta } from '../../log/journal.js';
@@ -207,7 +207,7 @@ export class Restoration {
 
   private sleep(): Promise<void> {
     const { clock, random } = this.ports;
-    return new Promise((resolve) => void clock.after(lookMs / 2 + random.int(lookMs), resolve));
+    return sleep(clock, lookMs / 2 + random.int(lookMs));
   }
 }
 

@@ -8,7 +8,7 @@
  * A primary that is alive, alone in its set and cut off from us reads its record: it takes the mark away again, and the last step
  * fails. If it cannot read, its lease, which rests on its last reading, is over by then.
  */
-import type { Clock } from '../../base/clock.js';
+import { type Clock, sleep } from '../../base/clock.js';
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { Logger } from '../../base/logger.js';
 import type { Random } from '../../base/random.js';
@@ -106,7 +106,7 @@ export class Override {
   /** Whoever was heard of lately is given the time of its lease, and every node that is up the time to say what it has. */
   private async untilWaiting(group: number): Promise<GroupWait> {
     const { waiting, clock, leaseMs, map } = this.sources;
-    for (const deadline = clock.now() + Math.max(leaseMs * 1.5, saidWithinMs); ; await this.sleep(pollMs)) {
+    for (const deadline = clock.now() + Math.max(leaseMs * 1.5, saidWithinMs); ; await sleep(clock, pollMs)) {
       const wait = waiting.of(group);
       if (wait?.silent.length === 0) return wait;
       if (clock.now() < deadline) continue;
@@ -150,7 +150,7 @@ export class Override {
     let contested = record;
     if (this.sources.rules.overrideWaits) {
       contested = await this.swap({ ...record.value, contested: replica.node }, record.version);
-      await this.sleep(this.sources.leaseMs * 1.25);
+      await sleep(this.sources.clock, this.sources.leaseMs * 1.25);
     }
     const { contested: _mark, movedFrom: _from, ...value } = contested.value;
     const replicas = value.replicas.includes(replica.node) ? value.replicas : [...value.replicas, replica.node];
@@ -173,7 +173,7 @@ export class Override {
           return record;
         throw this.changed(record, value.primary.node);
       }
-      await this.sleep(20 + this.sources.random.int(30));
+      await sleep(this.sources.clock, 20 + this.sources.random.int(30));
     }
     throw new RefusedError(Refusal.internalError, 'the coordinator does not answer: whether it was done is not known');
   }
@@ -184,9 +184,5 @@ export class Override {
       Refusal.notAllowed,
       `the record was changed meanwhile (it is ${now}): ${primary} or another member of the in-sync set is up`,
     );
-  }
-
-  private sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => void this.sources.clock.after(ms, resolve));
   }
 }

@@ -2,7 +2,7 @@
  * The members of one etcd, of which one is talked to: whichever answers first. If it fails in whatever way, all are asked again. Checks
  * of every answer that it comes from the same etcd, and from no earlier state of it (rule 18).
  */
-import type { Clock } from '../../../base/clock.js';
+import { type Clock, sleep } from '../../../base/clock.js';
 import type { Logger } from '../../../base/logger.js';
 import { CoordinatorUnavailableError } from '../coordinator.js';
 import { type ConnectionOptions, EtcdConnection, EtcdError } from './connection.js';
@@ -85,7 +85,7 @@ export class EtcdMembers {
 
   private async connect(): Promise<EtcdConnection> {
     const waitMs = this.failedAt + retryMs - this.clock.now();
-    if (waitMs > 0) await new Promise<void>((resolve) => this.clock.after(waitMs, resolve));
+    if (waitMs > 0) await sleep(this.clock, waitMs);
     this.check();
     if (this.current) this.drop(this.current);
     const known = this.revision;

@@ -2,7 +2,7 @@
  * What is under a prefix in etcd, followed: a reading of all, then every change from that revision on, over whichever member
  * answers. After a break it goes on where it was; if etcd has forgotten that far back, with a new reading.
  */
-import type { Clock } from '../../../base/clock.js';
+import { type Clock, sleep } from '../../../base/clock.js';
 import type { Logger } from '../../../base/logger.js';
 import type { Entry } from '../coordinator.js';
 import { changedEntries } from '../entries.js';
@@ -49,7 +49,7 @@ export class EtcdWatch {
       } catch (error) {
         if (!this.closed) this.options.logger.debug('the watch of etcd broke', { error: String(error) });
       }
-      await new Promise<void>((resolve) => this.options.clock.after(pauseMs, resolve));
+      await sleep(this.options.clock, pauseMs);
     }
   }
 
