@@ -6,7 +6,7 @@ import { Feature } from '../../base/versions.js';
 import { isLocalGroup, Placement, type Replica } from '../map.js';
 import { type ReplicationContext, versionInUse } from './context.js';
 import type { GroupReplica } from './group-replica.js';
-import { leaderFor, mayLead } from './placement.js';
+import { leaderFor, type Leads, leadsOf, mayLead } from './placement.js';
 import type { Primary } from './primary.js';
 
 /** An empty group is given away when it was led for so long. */
@@ -37,7 +37,8 @@ export class Mover {
     const { map, clock, limits } = this.context;
     if (clock.now() - map.confirmedAt > Math.max(limits.leaseMs / 2, freshMs)) return;
     for (const { primary } of this.replicas.values()) if (primary?.paused === true) return;
-    for (const replica of this.replicas.values()) if (this.move(replica)) return;
+    const leads = leadsOf(map);
+    for (const replica of this.replicas.values()) if (this.move(replica, leads)) return;
   }
 
   /** Placements that go by consumers know what these take. */
@@ -51,17 +52,18 @@ export class Mover {
 
   /** There is a group of ours that another could lead instead; with its consent it will. */
   get hasWork(): boolean {
+    const leads = leadsOf(this.context.map);
     for (const replica of this.replicas.values()) {
       if (replica.primary === undefined || isLocalGroup(replica.group)) continue;
-      if (replica.primary.paused || this.target(replica) !== undefined) return true;
+      if (replica.primary.paused || this.target(replica, leads) !== undefined) return true;
     }
     return false;
   }
 
-  private move(replica: GroupReplica): boolean {
+  private move(replica: GroupReplica, leads: Leads): boolean {
     const { group, primary } = replica;
     if (primary === undefined || isLocalGroup(group)) return false;
-    const to = this.target(replica);
+    const to = this.target(replica, leads);
     if (to === undefined) return false;
     const now = this.context.clock.now();
     if (now - (this.triedAt.get(group) ?? Number.NEGATIVE_INFINITY) < againAfterMs) return false;
@@ -72,13 +74,13 @@ export class Mover {
     return true;
   }
 
-  private target(replica: GroupReplica): Replica | undefined {
+  private target(replica: GroupReplica, leads: Leads): Replica | undefined {
     const { map, self } = this.context;
     const record = replica.record?.value;
     if (record === undefined || this.isTooYoung(replica)) return undefined;
     // To a node that may know no hand-over, empty ones only.
     if (replica.state.queueCount > 0 && versionInUse(this.context) < Feature.handOver) return undefined;
-    const node = leaderFor(record, map, self.node, (isAble) => this.byConsumers(replica.primary!, isAble));
+    const node = leaderFor(record, map, self.node, leads, (isAble) => this.byConsumers(replica.primary!, isAble));
     return record.inSync.find((member) => member.node === node);
   }
 

@@ -18,6 +18,22 @@ export function mayLead(map: ClusterMap, node: string): boolean {
 /** Who of those that `isAble` is to lead the group by what its consumers take; undefined: nobody else. Null: that does not matter. */
 export type ByConsumers = (isAble: (node: string) => boolean) => string | undefined | null;
 
+/** How many groups a node leads, system group left out. */
+export type Leads = (node: string) => number;
+
+/** Counted over all groups once, when it is first asked: to be kept no longer than the map stays as it is. */
+export function leadsOf(map: ClusterMap): Leads {
+  let leads: Map<string, number> | undefined;
+  return (node) => (leads ??= countLeads(map)).get(node) ?? 0;
+}
+
+function countLeads(map: ClusterMap): Map<string, number> {
+  const leads = new Map<string, number>();
+  for (const { value } of map.groups.values())
+    if (value.group !== systemGroup) leads.set(value.primary.node, (leads.get(value.primary.node) ?? 0) + 1);
+  return leads;
+}
+
 /**
  * Who should lead this group instead of `self`; undefined: nobody. In this order: whom an operator wants; another than we, if we are not
  * to lead; one that is to have a replica; and as the placement says. The system group stays where it is, unless its node is not to lead.
@@ -26,6 +42,7 @@ export function leaderFor(
   record: GroupRecord,
   map: ClusterMap,
   self: string,
+  leads: Leads,
   byConsumers: ByConsumers = () => null,
 ): string | undefined {
   const isAble = (node: string): boolean => record.inSync.some((member) => member.node === node) && mayLead(map, node);
@@ -40,30 +57,20 @@ export function leaderFor(
   }
   if (map.config.placement === Placement.ring && placed.length > 0) return other(placed[0]);
   const candidates = placed.length > 0 ? placed : record.inSync.map(({ node }) => node).filter(isAble);
-  if (!candidates.includes(self)) return leastLoaded(candidates, map);
+  if (!candidates.includes(self)) return leastLoaded(candidates, leads);
   const taken = byConsumers((node) => placed.includes(node));
   if (taken !== null) return other(taken);
   const best = leastLoaded(
     candidates.filter((node) => node !== self),
-    map,
+    leads,
   );
-  const leads = leadsOf(map);
   return best !== undefined && leads(best) + 1 < leads(self) ? best : undefined;
 }
 
-function leastLoaded(nodes: readonly string[], map: ClusterMap): string | undefined {
-  const leads = leadsOf(map);
+function leastLoaded(nodes: readonly string[], leads: Leads): string | undefined {
   let best: string | undefined;
   for (const node of nodes) if (best === undefined || leads(node) < leads(best)) best = node;
   return best;
-}
-
-/** How many groups a node leads, system group left out. */
-function leadsOf(map: ClusterMap): (node: string) => number {
-  const leads = new Map<string, number>();
-  for (const { value } of map.groups.values())
-    if (value.group !== systemGroup) leads.set(value.primary.node, (leads.get(value.primary.node) ?? 0) + 1);
-  return (node) => leads.get(node) ?? 0;
 }
 
 /**

@@ -77,20 +77,24 @@ function filled(
   lost: ReadonlySet<string>,
   self: string,
 ): string[] | undefined {
+  const size = sizeOf(record, map.config);
+  const wanted = remembered(record, map);
+  const isLost = (node: string): boolean => lost.has(node) && node !== self;
+  let changed = wanted.length < record.replicas.length;
+  // As a rule. It is asked for every group, and what follows looks at all of them.
+  if (!changed && wanted.length >= size && !wanted.some(isLost)) return undefined;
   // In the one order, all groups have the same replicas: whoever takes over from their primary has all of them.
   const count = load(map);
   const weight = map.config.placement === Placement.single ? rankOf(map) : (node: string) => count.get(node) ?? 0;
   const spare = present
     .filter((node) => !record.replicas.includes(node))
     .sort((a, b) => weight(a) - weight(b) || (a < b ? -1 : 1));
-  const wanted = remembered(record, map);
-  let changed = wanted.length < record.replicas.length;
-  while (wanted.length < sizeOf(record, map.config) && spare.length > 0) {
+  while (wanted.length < size && spare.length > 0) {
     wanted.push(spare.shift()!);
     changed = true;
   }
   for (let i = 0; i < wanted.length && spare.length > 0; i++) {
-    if (!lost.has(wanted[i]!) || wanted[i] === self) continue;
+    if (!isLost(wanted[i]!)) continue;
     wanted[i] = spare.shift()!;
     changed = true;
   }

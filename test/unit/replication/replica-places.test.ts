@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { ClusterMap } from '../../../src/cluster/cluster-map.js';
 import { type GroupRecord, Placement, type Transfer } from '../../../src/cluster/map.js';
 import { Demand } from '../../../src/cluster/replication/demand.js';
-import { leaderFor } from '../../../src/cluster/replication/placement.js';
+import { leaderFor, leadsOf } from '../../../src/cluster/replication/placement.js';
 import { surplus, wantedReplicas } from '../../../src/cluster/replication/replica-places.js';
 
 const nobody: ReadonlySet<string> = new Set();
@@ -32,8 +32,8 @@ describe('a ring', () => {
     assert.equal(wantedReplicas(recordOf(2, ['b', 'd', 'e']), before, nobody, 'b'), undefined);
     const after = mapOf(['a', 'b', 'c', 'd', 'e'], Placement.ring);
     assert.deepEqual(wantedReplicas(recordOf(2, ['b', 'd', 'e']), after, nobody, 'b'), ['b', 'c', 'd']);
-    assert.equal(leaderFor(recordOf(2, ['b', 'c', 'd'], ['d', 'b']), after, 'd'), 'b');
-    assert.equal(leaderFor(recordOf(2, ['b', 'c', 'd'], ['c', 'd']), after, 'c'), undefined);
+    assert.equal(leaderFor(recordOf(2, ['b', 'c', 'd'], ['d', 'b']), after, 'd', leadsOf(after)), 'b');
+    assert.equal(leaderFor(recordOf(2, ['b', 'c', 'd'], ['c', 'd']), after, 'c', leadsOf(after)), undefined);
   });
 
   it('closes when a node is lost', () => {
@@ -82,7 +82,29 @@ describe('a replica that an operator moves', () => {
 
   it('takes the primary with it', () => {
     const map = mapOf(['a', 'b', 'c', 'd'], Placement.spread);
-    assert.equal(leaderFor(recordOf(1, ['d', 'b', 'c'], ['a', 'b', 'c', 'd']), map, 'a'), 'd');
+    assert.equal(leaderFor(recordOf(1, ['d', 'b', 'c'], ['a', 'b', 'c', 'd']), map, 'a', leadsOf(map)), 'd');
+  });
+});
+
+describe('all groups of the cluster', () => {
+  it('are counted once, however many groups are looked at, and not at all while nothing is free, lost or to be given away', () => {
+    let counted = 0;
+    class Counted<K, V> extends Map<K, V> {
+      override values(): MapIterator<V> {
+        counted++;
+        return super.values();
+      }
+    }
+    const map = Object.assign(mapOf(['a', 'b', 'c', 'd'], Placement.spread), { groups: new Counted() });
+    const records = [1, 2, 3, 4, 5].map((group) => recordOf(group, ['a', 'b', 'c']));
+    for (const value of records) map.groups.set(value.group, { value, version: 1 });
+    const leads = leadsOf(map);
+    for (const record of records) assert.equal(wantedReplicas(record, map, nobody, 'a'), undefined);
+    assert.equal(counted, 0);
+    for (const record of records) assert.equal(leaderFor(record, map, 'a', leads), 'b');
+    assert.equal(counted, 1);
+    for (const record of records)
+      assert.deepEqual(wantedReplicas(record, map, new Set(['c']), 'a'), ['a', 'b', 'd'], 'nobody has less than d');
   });
 });
 
@@ -92,24 +114,24 @@ describe('who is to lead', () => {
 
   it('is another if an operator’s choice cannot, and this node is not to', () => {
     const map = mapOf(['a', 'b', 'c'], Placement.spread, [{ group: 3, to: 'b' }]);
-    assert.equal(leaderFor(record, map, 'a'), undefined);
+    assert.equal(leaderFor(record, map, 'a', leadsOf(map)), undefined);
     map.members.get('a')!.value.state = 'draining';
-    assert.equal(leaderFor(record, map, 'a'), 'c');
-    assert.equal(leaderFor(recordOf(3, ['a', 'b', 'c']), map, 'a'), 'b');
+    assert.equal(leaderFor(record, map, 'a', leadsOf(map)), 'c');
+    assert.equal(leaderFor(recordOf(3, ['a', 'b', 'c']), map, 'a', leadsOf(map)), 'b');
   });
 
   it('is none that keeps its replica only until another has joined', () => {
     const map = mapOf(['a', 'b', 'c', 'd'], Placement.spread);
     const led = [1, 2, 4].map((group) => recordOf(group, ['b', 'c', 'd']));
     for (const value of led) map.groups.set(value.group, { value, version: 1 });
-    assert.equal(leaderFor(recordOf(4, ['b', 'c', 'd'], ['b', 'a', 'c']), map, 'b'), 'c');
+    assert.equal(leaderFor(recordOf(4, ['b', 'c', 'd'], ['b', 'a', 'c']), map, 'b', leadsOf(map)), 'c');
   });
 
   it('is one with a place, though the consumers are here, or want one without', () => {
     const map = mapOf(['a', 'b', 'c', 'd'], Placement.followConsumers);
-    assert.equal(leaderFor(recordOf(3, ['d', 'b'], ['a', 'b', 'd']), map, 'a', nobodyElse), 'd');
+    assert.equal(leaderFor(recordOf(3, ['d', 'b'], ['a', 'b', 'd']), map, 'a', leadsOf(map), nobodyElse), 'd');
     const asked: boolean[] = [];
-    leaderFor(recordOf(3, ['b', 'd'], ['b', 'a', 'd']), map, 'b', (isAble) => {
+    leaderFor(recordOf(3, ['b', 'd'], ['b', 'a', 'd']), map, 'b', leadsOf(map), (isAble) => {
       asked.push(isAble('a'), isAble('d'));
       return undefined;
     });

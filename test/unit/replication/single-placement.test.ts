@@ -10,7 +10,7 @@ import {
   type Replica,
   systemGroup,
 } from '../../../src/cluster/map.js';
-import { leaderFor, chooseGroup, succession } from '../../../src/cluster/replication/placement.js';
+import { chooseGroup, leaderFor, leadsOf, succession } from '../../../src/cluster/replication/placement.js';
 import { wantedReplicas } from '../../../src/cluster/replication/replica-places.js';
 
 const nodes = ['n3', 'n1', 'n2', 'n4'];
@@ -68,9 +68,9 @@ describe('a single placement', () => {
     const stray = record(1, 'n1', ['n1', 'n3']);
     const system = record(systemGroup, 'n3', nodes);
     const map = mapOf(system, stray, record(2, 'n3', ['n3', 'n1']));
-    assert.equal(leaderFor(stray, map, 'n1'), 'n3');
-    assert.equal(leaderFor(record(2, 'n3', ['n3', 'n1']), map, 'n3'), undefined);
-    assert.equal(leaderFor(record(1, 'n1', ['n1']), map, 'n1'), undefined);
+    assert.equal(leaderFor(stray, map, 'n1', leadsOf(map)), 'n3');
+    assert.equal(leaderFor(record(2, 'n3', ['n3', 'n1']), map, 'n3', leadsOf(map)), undefined);
+    assert.equal(leaderFor(record(1, 'n1', ['n1']), map, 'n1', leadsOf(map)), undefined);
     for (const name of ['a', 'b', 'c', 'd']) assert.equal(chooseGroup({ vhost: '/', name, owner: '' }, 'n1', map), 2);
   });
 
