@@ -70,6 +70,8 @@ export class GroupService implements Flushable {
   readonly state: GroupState;
   readonly epoch: number;
   readonly rules: Rules;
+  /** Messages before this one may have been handed out by older epochs (rule 13). The same for all queues, as long as this lives. */
+  readonly flagBefore: Lsn;
   readonly logger: Logger;
   /** Wiring up to here is in the group's state. */
   wiringVersion: Lsn;
@@ -102,6 +104,7 @@ export class GroupService implements Flushable {
     this.epoch = options.epoch;
     this.logger = options.logger;
     this.rules = options.rules ?? allRules;
+    this.flagBefore = this.rules.flagOld ? (options.handedOver?.flagBefore ?? epochStart(options.epoch)) : 0;
     const modes = new QueueModes(options.modes ?? allSynced);
     this.dequeues = new DequeueLog(options.state, options.appender, modes);
     this.dispatcher = new Dispatcher(options.state, () => this.touch());
@@ -227,12 +230,6 @@ export class GroupService implements Flushable {
 
   private *handingOver(writer: HandOverWriter): Generator<number, void> {
     for (const queue of this.queues) for (const work of queue.writeHandOver(writer)) yield work;
-  }
-
-  /** Of queues that are served for the first time: messages before this one may have been handed out by older epochs (rule 13). */
-  get flagBefore(): Lsn {
-    if (!this.rules.flagOld) return 0;
-    return this.options.handedOver?.flagBefore ?? epochStart(this.epoch);
   }
 
   /** What was passed on of a queue. */

@@ -3,14 +3,14 @@
  * successor flags that and nothing else. Who holds what is not in it: every live node names that itself on re-attaching (rule 13),
  * and what was held and nobody names is given again, flagged.
  *
- * Bytes, little-endian, in pieces of at most `entriesMax` entries: f64 the flag line of queues that are not named; then for each
- * queue f64 incarnation, f64 flag line, f64 highest position handed out, u32 count, and count x (u8 bits, f64 position).
+ * Bytes, little-endian, in pieces of at most `entriesMax` entries: f64 the flag line, which is one for all queues; then for each
+ * queue f64 incarnation, f64 highest position handed out, u32 count, and count x (u8 bits, f64 position).
  */
 import type { Lsn } from '../../log/lsn.js';
 import type { GroupState } from '../group-state.js';
 
 const headBytes = 8;
-const queueBytes = 28;
+const queueBytes = 20;
 const entryBytes = 9;
 /** Entries of one piece. */
 export const entriesMax = 4096;
@@ -24,8 +24,6 @@ const EntryBit = {
 
 /** What a queue's next primary must know of it. */
 export interface QueueHandOver {
-  /** Messages before this one may have been handed out by older epochs: they come flagged. */
-  readonly flagBefore: Lsn;
   /** The highest position handed to anyone. */
   readonly handedUpTo: Lsn;
   /** What clients held, and no node has named since. */
@@ -41,15 +39,15 @@ export class HandOverWriter {
   private length = 0;
   private entries = 0;
   private countAt = -1;
-  private queue: readonly [Lsn, Lsn, Lsn] = [0, 0, 0];
+  private queue: readonly [Lsn, Lsn] = [0, 0];
 
-  /** @param flagBefore of queues that are not named */
+  /** @param flagBefore the flag line of the group's service */
   constructor(flagBefore: Lsn) {
     this.flagBefore = flagBefore;
   }
 
-  beginQueue(incarnation: Lsn, flagBefore: Lsn, handedUpTo: Lsn): void {
-    this.queue = [incarnation, flagBefore, handedUpTo];
+  beginQueue(incarnation: Lsn, handedUpTo: Lsn): void {
+    this.queue = [incarnation, handedUpTo];
     this.writeQueue();
   }
 
@@ -74,13 +72,12 @@ export class HandOverWriter {
   private writeQueue(): void {
     // Queues without entries count as one, or a piece would have no bound.
     if (++this.entries > entriesMax) this.endPiece();
-    const [incarnation, flagBefore, handedUpTo] = this.queue;
+    const [incarnation, handedUpTo] = this.queue;
     const at = this.room(queueBytes);
     this.view.setFloat64(at, incarnation, true);
-    this.view.setFloat64(at + 8, flagBefore, true);
-    this.view.setFloat64(at + 16, handedUpTo, true);
-    this.view.setUint32(at + 24, 0, true);
-    this.countAt = at + 24;
+    this.view.setFloat64(at + 8, handedUpTo, true);
+    this.view.setUint32(at + 16, 0, true);
+    this.countAt = at + 16;
   }
 
   private endPiece(): void {
@@ -107,7 +104,7 @@ export class HandOverWriter {
 
 /** What a predecessor has passed on. */
 export class HandOver {
-  /** Of queues that are not named. */
+  /** Messages before this one may have been handed out by older epochs: they come flagged. */
   flagBefore: Lsn = 0;
   readonly queues: Map<Lsn, QueueHandOver> = new Map();
   private readonly pieces: Uint8Array[] = [];
@@ -126,7 +123,7 @@ export class HandOver {
       const view = new DataView(piece.buffer, piece.byteOffset, piece.length);
       this.flagBefore = view.getFloat64(0, true);
       for (let at = headBytes; at < piece.length; ) {
-        const count = view.getUint32(at + 24, true);
+        const count = view.getUint32(at + 16, true);
         this.applyQueue(state, piece, view, at, count);
         at += queueBytes + count * entryBytes;
         yield 1 + count;
@@ -140,8 +137,7 @@ export class HandOver {
     if (index === undefined) return;
     let queue = this.queues.get(incarnation);
     if (queue === undefined) {
-      const flagBefore = view.getFloat64(at + 8, true);
-      queue = { flagBefore, handedUpTo: view.getFloat64(at + 16, true), unnamed: new Set() };
+      queue = { handedUpTo: view.getFloat64(at + 8, true), unnamed: new Set() };
       this.queues.set(incarnation, queue);
     }
     for (let i = 0, from = at + queueBytes; i < count; i++, from += entryBytes) {

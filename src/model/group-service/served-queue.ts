@@ -37,8 +37,6 @@ export class ServedQueue implements QueueWatcher {
   isDirty = false;
   isSettling = false;
   private readonly service: GroupService;
-  /** Messages before this one may have been handed out by older epochs (rule 13). */
-  private readonly flagBefore: Lsn;
   /** The highest position handed to anyone. */
   private handedUpTo: Lsn;
   /** What the last primary's clients held, and no node has named yet; see HandOver. */
@@ -56,7 +54,6 @@ export class ServedQueue implements QueueWatcher {
     this.service = service;
     this.state = state;
     const handedOver = service.handedOver(state.incarnation);
-    this.flagBefore = handedOver?.flagBefore ?? service.flagBefore;
     this.handedUpTo = handedOver?.handedUpTo ?? 0;
     this.unnamed = handedOver?.unnamed;
     state.watcher = this;
@@ -210,9 +207,9 @@ export class ServedQueue implements QueueWatcher {
 
   /** Writes what the next primary must know. Nothing changes meanwhile. Yields how much work each step was. */
   *writeHandOver(writer: HandOverWriter): Generator<number, void> {
-    writer.beginQueue(this.incarnation, this.flagBefore, this.handedUpTo);
+    writer.beginQueue(this.incarnation, this.handedUpTo);
     const add = (position: Lsn, held: boolean, flagged: boolean): void => writer.add(position, held, flagged);
-    for (let from = this.flagBefore; from !== Number.POSITIVE_INFINITY; ) {
+    for (let from = this.service.flagBefore; from !== Number.POSITIVE_INFINITY; ) {
       from = this.state.index.handled(from, this.handedUpTo, this.service.state.slices.size(giveBackSlice), add);
       yield giveBackSlice;
     }
@@ -275,7 +272,7 @@ export class ServedQueue implements QueueWatcher {
 
   private deliverTo(consumer: Consumer, entry: Entry, chunk: Chunk): void {
     const position = entry.position;
-    const redelivered = entry.redelivered || position < this.flagBefore;
+    const redelivered = entry.redelivered || position < this.service.flagBefore;
     view.set(chunk.bytes!, chunk.view!, entry.offset);
     consumer.credit -= deliveryCost(consumer.noAck, view.length);
     this.hand(entry, position, consumer.noAck, consumer.attachment);
@@ -319,7 +316,7 @@ export class ServedQueue implements QueueWatcher {
       }
       this.gets.shift();
       const position = entry.position;
-      const redelivered = entry.redelivered || position < this.flagBefore;
+      const redelivered = entry.redelivered || position < this.service.flagBefore;
       view.set(chunk.bytes, chunk.view!, entry.offset);
       this.hand(entry, position, get.noAck, get.attachment);
       get.attachment.client.got(get.request, this.incarnation, position, redelivered, index.ready, view);

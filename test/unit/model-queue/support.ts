@@ -24,6 +24,7 @@ import type {
   QueueUse,
 } from '../../../src/model/group-port.js';
 import { GroupService } from '../../../src/model/group-service/group-service.js';
+import type { HandOver } from '../../../src/model/group-service/hand-over.js';
 import type { QueueModeSource } from '../../../src/model/group-service/queue-modes.js';
 import { GroupState } from '../../../src/model/group-state.js';
 
@@ -323,7 +324,14 @@ export class TestPrimary {
 
   /** @param options `previous`: the primary of an older epoch, closed, whose state this one takes over. */
   constructor(
-    options: { previous?: TestPrimary; epoch?: number; rules?: Rules; open?: boolean; modes?: QueueModeSource } = {},
+    options: {
+      previous?: TestPrimary;
+      handedOver?: HandOver;
+      epoch?: number;
+      rules?: Rules;
+      open?: boolean;
+      modes?: QueueModeSource;
+    } = {},
   ) {
     const { previous, epoch = 1 } = options;
     this.chunks = previous?.chunks ?? new TestChunks();
@@ -346,6 +354,7 @@ export class TestPrimary {
       ...(options.rules === undefined ? {} : { rules: options.rules }),
       ...(options.modes === undefined ? {} : { modes: options.modes }),
       tookOver: previous !== undefined,
+      handedOver: options.handedOver,
       queueUse: (incarnation, use) => {
         this.told.push(use);
         if (use.kind === 'unused') this.unused.push(incarnation);
