@@ -151,6 +151,18 @@ export class Connection {
     this.end();
   }
 
+  /** The node closes it; what it has sent before still arrives. */
+  dismiss(): void {
+    const { loop } = this.world;
+    loop.at(loop.now, this.context, () => {
+      this.session?.close();
+      this.back(() => {
+        this.end();
+        this.owner.lost();
+      });
+    });
+  }
+
   /** The client gives up waiting, as when heartbeats stop: for the node the connection closes later. */
   abandon(why: string): void {
     if (this.closed) return;

@@ -5,6 +5,7 @@ import { doubleFailover } from './double-failover.js';
 import { earlyRetry } from './early-retry.js';
 import { elections } from './elections.js';
 import { handOver } from './hand-over.js';
+import { handOverPutOff } from './hand-over-put-off.js';
 import { forgotten } from './forgotten.js';
 import { killWhileJoining } from './kill-while-joining.js';
 import { lateConfirms } from './late-confirms.js';
@@ -32,6 +33,7 @@ export const scenarios: readonly Scenario[] = [
   earlyRetry,
   elections,
   handOver,
+  handOverPutOff,
   forgotten,
   killWhileJoining,
   lateConfirms,

@@ -144,6 +144,12 @@ export class Stage {
     this.upgrades.restart(node, true);
   }
 
+  /** The node closes its clients' connections, as one does that is stopped. */
+  dismissClients(node: SimNode): void {
+    this.begin();
+    for (const connection of [...this.world.connections]) if (connection.node === node) connection.dismiss();
+  }
+
   freeze(node: SimNode): void {
     this.begin();
     excuseWhatMayBeLost(this.world, [node]);

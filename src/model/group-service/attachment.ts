@@ -119,26 +119,30 @@ export class Attachment implements GroupServicePort {
   /** The service goes on: does what was called meanwhile. */
   catchUp(): void {
     if (this.state !== AttachmentState.attached) return;
-    this.service.walk(this.resuming());
+    if (!this.isBusy) this.service.walk(this.catchingUp());
     this.client.wiringReached();
   }
 
-  /** Publishes first: who publishes and then asks counts on finding the message. */
-  private *resuming(): Generator<number, void> {
-    while (!this.service.isPaused && this.waiting.releaseOne(this.service.wiringVersion)) yield 1;
-    if (!this.isBusy) yield* this.catchingUp();
-  }
-
+  /**
+   * Publishes first: who publishes and then asks counts on finding the message. What is called before all is done waits behind it:
+   * the client counts its settlements in the order in which it made them.
+   */
   private *catchingUp(): Generator<number, void> {
     this.isCatchingUp = true;
-    while (this.early.length > 0 && !this.service.isPaused) {
-      const call = this.early.shift()!;
-      this.isCatchingUp = false;
-      call();
-      this.isCatchingUp = true;
+    while (!this.service.isPaused) {
+      if (!this.waiting.releaseOne(this.service.wiringVersion) && !this.callEarly()) break;
       yield 1;
     }
     this.isCatchingUp = false;
+  }
+
+  private callEarly(): boolean {
+    const call = this.early.shift();
+    if (call === undefined) return false;
+    this.isCatchingUp = false;
+    call();
+    this.isCatchingUp = true;
+    return true;
   }
 
   // ---- publishing ----

@@ -178,3 +178,30 @@ describe('while a node is gone through', () => {
     assert.equal(primary.state.queue(queues.at(-1)!)!.index.ready, 1);
   });
 });
+
+describe('while what was called in a pause is done', () => {
+  test('a later settlement waits behind an earlier one: the first are told of as done, and are', () => {
+    const { primary, client, port } = setUp();
+    subscribe(port, 1, 2);
+    publish(port, 1, 2);
+    primary.run();
+    const [first, second] = client.take();
+    primary.service.pause();
+    primary.run();
+    publish(port, 3, 2 * walkSlice);
+    port.ack(q, first!.position);
+    primary.service.resume();
+    const { index } = primary.state.queue(q)!;
+    assert.ok(index.size < 2 * walkSlice, 'it takes more turns than one');
+    port.ack(q, second!.position);
+    // The group is given away after all: what is not told of as done is said again to the next primary.
+    primary.service.pause();
+    primary.run();
+    assert.equal(client.settledCount, 0);
+    assert.ok(index.find(first!.position) !== undefined && index.find(second!.position) !== undefined);
+    primary.service.resume();
+    primary.run();
+    assert.equal(client.settledCount, 2);
+    assert.deepEqual([index.size, index.delivered], [2 * walkSlice - 2, 0]);
+  });
+});
