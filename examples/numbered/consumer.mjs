@@ -32,6 +32,7 @@ export class Consumer {
     const { connection, node } = found;
     this.#connection = connection;
     connection.once('close', () => {
+      this.options.ledger.connectionEnded(this.options.id);
       this.#node = node + 1;
       if (!this.#closed) void this.#connect();
     });

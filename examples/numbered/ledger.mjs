@@ -7,7 +7,9 @@
 const countMax = 255;
 /**
  * Deliveries to one consumer are read in the order in which they were sent. Those to two of them come over different sockets:
- * this program may read the later one first if both are there, but then the other follows at once.
+ * this program may read the later one first if both are there, but then the other follows at once. A broker that closes a connection
+ * gives back what it has sent there, and others get it, flagged, perhaps before this program has read the end of that connection:
+ * then that end follows at once.
  */
 const raceMs = 50;
 /** Faults told one by one, of each kind. */
@@ -54,7 +56,7 @@ class PublisherAccount {
 export class Ledger {
   constructor(publishers) {
     this.accounts = Array.from({ length: publishers }, () => new PublisherAccount());
-    this.totals = { sent: 0, sentAgain: 0, confirmed: 0, delivered: 0, flagged: 0, foreign: 0 };
+    this.totals = { sent: 0, sentAgain: 0, confirmed: 0, delivered: 0, flagged: 0, crossed: 0, foreign: 0 };
     /** Messages that were received, each counted once. */
     this.received = 0;
     /** Faults by kind: the first of each, with their time (ms since 1970) and, of deliveries, consumer and node; and all. */
@@ -62,6 +64,8 @@ export class Ledger {
     this.faultCounts = { lost: 0, duplicates: 0, disorder: 0, unroutable: 0, misplaced: 0 };
     /** Messages whose first delivery was flagged: when that was, and to which consumer. */
     this.flaggedFirst = new Map();
+    /** By consumer: deliveries that came unflagged after another had it flagged, and may turn out to be the last ones of a connection. */
+    this.suspects = new Map();
     /** Last unflagged number of each publisher that a consumer got from a queue. */
     this.last = new Map();
   }
@@ -94,6 +98,7 @@ export class Ledger {
    *   redelivered: boolean}} delivery `queue`: where it was sent to; `from`: where it was received from, over which node
    */
   delivered(delivery) {
+    this.#judge(delivery.consumer, raceMs);
     const { publisher, number, queue, from, consumer, redelivered } = delivery;
     const account = this.accounts[publisher];
     if (account === undefined || !(number < account.next)) {
@@ -121,22 +126,47 @@ export class Ledger {
     if (copies === 1 && account.flagged.get(number) === 0) this.received++;
     // A publisher that sends again makes another message of it, which no broker can know.
     if (account.sent.get(number) > 1) return;
-    if (copies > 1 || this.#cameFlagged(publisher, number, consumer)) this.#fault('duplicates', name, delivery);
+    const flagged = this.flaggedFirst.get(`${publisher}:${number}`);
+    if (copies > 1 || flagged?.consumer === consumer) this.#fault('duplicates', name, delivery);
+    else if (flagged !== undefined && performance.now() - flagged.at > raceMs) this.#suspect(name, delivery);
     const key = `${consumer} ${queue} ${publisher}`;
     const last = this.last.get(key) ?? -1;
     if (number < last) this.#fault('disorder', `${name} after ${last}`, delivery);
     else this.last.set(key, number);
   }
 
-  /** It was delivered before, flagged; and what is delivered after that is flagged as well. */
-  #cameFlagged(publisher, number, consumer) {
-    const first = this.flaggedFirst.get(`${publisher}:${number}`);
-    return first !== undefined && (first.consumer === consumer || performance.now() - first.at > raceMs);
+  #suspect(name, delivery) {
+    const suspect = { name, delivery, since: performance.now(), at: Date.now() };
+    const suspects = this.suspects.get(delivery.consumer);
+    if (suspects === undefined) this.suspects.set(delivery.consumer, [suspect]);
+    else suspects.push(suspect);
   }
 
-  #fault(kind, what, { consumer, node } = {}) {
+  /** Suspects of that consumer whose connection has not ended within `ms` are duplicates. */
+  #judge(consumer, ms) {
+    const suspects = this.suspects.get(consumer);
+    if (suspects === undefined) return;
+    const since = performance.now() - ms;
+    this.suspects.set(
+      consumer,
+      suspects.filter((suspect) => {
+        if (suspect.since >= since) return true;
+        this.#fault('duplicates', suspect.name, suspect.delivery, suspect.at);
+        return false;
+      }),
+    );
+  }
+
+  /** The connection of that consumer is over: what it brought last was sent before others got it. */
+  connectionEnded(consumer) {
+    this.#judge(consumer, raceMs);
+    this.totals.crossed += this.suspects.get(consumer)?.length ?? 0;
+    this.suspects.delete(consumer);
+  }
+
+  #fault(kind, what, { consumer, node } = {}, at = Date.now()) {
     this.faultCounts[kind]++;
-    if (this.faults[kind].length < toldMax) this.faults[kind].push({ what, at: Date.now(), consumer, node });
+    if (this.faults[kind].length < toldMax) this.faults[kind].push({ what, at, consumer, node });
   }
 
   /** Confirmed and not received yet, about: some are received first. */
@@ -155,6 +185,7 @@ export class Ledger {
 
   /** To be called once nothing more comes: what is missing now is lost. */
   close() {
+    for (const consumer of this.suspects.keys()) this.#judge(consumer, -1);
     this.accounts.forEach((account, publisher) => {
       for (const number of missingOf(account)) this.#fault('lost', `${publisher}:${number}`);
     });

@@ -13,6 +13,8 @@ export interface NumberedResult {
   confirmed: number;
   delivered: number;
   flagged: number;
+  /** Came unflagged after others had it flagged, as the last word of a connection that ended. */
+  crossed: number;
   /** Messages that were not of this run. */
   foreign: number;
   /** Confirmed and not received so far. */

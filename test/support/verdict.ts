@@ -36,10 +36,10 @@ export function latePackets(result: NumberedResult, cluster: ClusterProcesses): 
 
 /** One line of figures. */
 export function figures(result: NumberedResult): string {
-  const { sent, sentAgain, confirmed, delivered, flagged, faultCounts, longestGapMs } = result;
+  const { sent, sentAgain, confirmed, delivered, flagged, crossed, faultCounts, longestGapMs } = result;
   const { lost, duplicates } = faultCounts;
   return (
-    `sent ${sent} (again ${sentAgain}), confirmed ${confirmed}, delivered ${delivered} (flagged ${flagged}), ` +
+    `sent ${sent} (again ${sentAgain}), confirmed ${confirmed}, delivered ${delivered} (flagged ${flagged}, crossed ${crossed}), ` +
     `lost ${lost}, unflagged duplicates ${duplicates}, longest gap ${longestGapMs} ms`
   );
 }
