@@ -58,6 +58,9 @@ export interface Rules {
   /** 9: a joiner drops what the primary does not have. Off: it keeps it. */
   readonly dropStale: boolean;
 
+  /** 10: a dequeue names exact positions. Off: the first and the last of those settled in a turn, and takes what lies between them too. */
+  readonly exactPositions: boolean;
+
   /** 11: answers and deliveries go out only under a valid lease. Off: without it. */
   readonly leaseNeeded: boolean;
   /** 11: the lease is valid from the sending of the renewal. Off: from the receipt of the answer. */
@@ -161,6 +164,7 @@ export const allRules: Rules = {
   joinerAcksNot: true,
   joinerNotElectable: true,
   dropStale: true,
+  exactPositions: true,
   leaseNeeded: true,
   leaseFromSend: true,
   liveNotDeposed: true,

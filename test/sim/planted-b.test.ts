@@ -29,5 +29,6 @@ plantedTests([
   { rule: 'moveDrained', scenario: 'hand-over', from: 4 },
   { rule: 'movePassesOn', scenario: 'hand-over' },
   { rule: 'endMark', scenario: 'hand-over' },
+  { rule: 'exactPositions', scenario: '' },
   { rule: 'onlyCommittedWiring', scenario: 'wiring', from: 87 },
 ]);

@@ -1,3 +1,4 @@
+import type { Rules } from '../../base/rules.js';
 import type { Lsn } from '../../log/lsn.js';
 import type { GroupAppender } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
@@ -12,12 +13,14 @@ export class DequeueLog {
   private readonly state: GroupState;
   private readonly appender: GroupAppender;
   private readonly modes: QueueModes;
+  private readonly rules: Rules;
   private settling: ServedQueue[] = [];
 
-  constructor(state: GroupState, appender: GroupAppender, modes: QueueModes) {
+  constructor(state: GroupState, appender: GroupAppender, modes: QueueModes, rules: Rules) {
     this.state = state;
     this.appender = appender;
     this.modes = modes;
+    this.rules = rules;
   }
 
   /** Nothing is settled that is not in the log. */
@@ -39,6 +42,7 @@ export class DequeueLog {
     for (const queue of due) {
       const { settlements, incarnation } = queue;
       queue.isSettling = false;
+      if (!this.rules.exactPositions) settlements.addBetween();
       if (!queue.gone) {
         const relaxed = settlements.durable && this.modes.isRelaxed(queue.state) && this.appender.mayRelax();
         if (settlements.durable || this.appender.replicated)

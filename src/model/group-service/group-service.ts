@@ -106,7 +106,7 @@ export class GroupService implements Flushable {
     this.rules = options.rules ?? allRules;
     this.flagBefore = this.rules.flagOld ? (options.handedOver?.flagBefore ?? epochStart(options.epoch)) : 0;
     const modes = new QueueModes(options.modes ?? allSynced);
-    this.dequeues = new DequeueLog(options.state, options.appender, modes);
+    this.dequeues = new DequeueLog(options.state, options.appender, modes, this.rules);
     this.dispatcher = new Dispatcher(options.state, () => this.touch());
     this.purges = new Purges({
       answers: this.answers,

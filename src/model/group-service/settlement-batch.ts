@@ -41,6 +41,16 @@ export class SettlementBatch {
     return positions;
   }
 
+  /** Only without `exactPositions`: whatever lies between the first and the last, too. */
+  addBetween(): void {
+    const { durable } = this;
+    const settled = this.ascending().slice();
+    const known = new Set(settled);
+    const last = Math.min(settled.at(-1)!, settled[0]! + dequeuePositionsMax);
+    for (let position = settled[0]! + 1; position < last; position++)
+      if (!known.has(position)) this.add(position, durable);
+  }
+
   /** Writes the dequeues into the log and returns the last one's lsn. */
   append(incarnation: Lsn, appender: GroupAppender, relaxed: boolean): Lsn {
     return appendDequeues(appender, incarnation, this.ascending(), this.durable, relaxed);
