@@ -1,11 +1,12 @@
 /**
  * How long clients of the surviving brokers get neither confirms nor messages after a failure of a primary: half of the time is that of
- * getting ready. About ten minutes; UNDERSTUDY_ROUNDS (default 10), UNDERSTUDY_CONNECTIONS (1,000) and UNDERSTUDY_QUEUES (10,000) set its
+ * getting ready; and after a planned move. About ten minutes; UNDERSTUDY_ROUNDS (default 10), UNDERSTUDY_CONNECTIONS (1,000) and UNDERSTUDY_QUEUES (10,000) set its
  * size. Prints what is wanted of a machine with nothing else to do, and what was seen; fails at ten times that.
  */
 import '../support/own-network.js';
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
+import { callApi } from '../../src/cli/api-client.js';
 import { type ClusterProcesses, sleep } from '../support/cluster-processes.js';
 import { type EtcdCluster, startEtcdCluster } from '../support/etcd-cluster.js';
 import { crowd, GapProbe } from '../support/gap-probe.js';
@@ -105,6 +106,19 @@ describe('gaps of failovers, for clients of the survivors', () => {
       () => victim.kill(),
       () => victim.start(),
     );
+  });
+
+  it('a primary that is drained', async (t) => {
+    const path = `/api/cluster/nodes/${victim.name}/drain`;
+    const drained = async (): Promise<void> => {
+      await callApi(survivors[0].httpUrl, 'PUT', path, { body: {} });
+      await cluster.untilView(`${victim.name} leads nothing`, (view) =>
+        view.groups.every(({ primary }) => primary !== victim.name),
+      );
+    };
+    await measure(t, rounds, 100, drained, async () => {
+      await callApi(survivors[0].httpUrl, 'DELETE', path);
+    });
   });
 
   it('its cable is taken out: nobody sees a reset', async (t) => {
