@@ -187,7 +187,7 @@ export class ServedQueue implements QueueWatcher {
     const { index } = this.state;
     const entry = index.find(position);
     if (entry === undefined) return;
-    this.unnamed?.delete(position);
+    // Whom the last primary gave it to after that is not known: it stays one of those that somebody else must name.
     if (replaced !== 0) this.giveBack(position, replaced, seen);
     else if (entry.state === EntryState.ready && (seen || position < this.handedUpTo)) index.flag(entry);
   }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { epochStart, type Lsn } from '../../../src/log/lsn.js';
 import { entriesMax, HandOver } from '../../../src/model/group-service/hand-over.js';
+import { Naming } from '../../../src/model/group-port.js';
 import { heldBy, publish, subscribe } from './service-support.js';
 import { TestClient, TestPrimary } from './support.js';
 
@@ -78,6 +79,21 @@ describe('what is passed on with a group', () => {
     after.run();
     const bodies = ['m1!', 'm1!', 'm2!', 'm2!', 'm3!', 'm3!'];
     assert.deepEqual(deliveries(taker).sort(), bodies, 'nothing was passed on');
+  });
+
+  it('flags what a node has given back unseen, if the last primary gave it to another since', () => {
+    const { primary, client, port } = setUp(1);
+    subscribe(port, 1, 1, { queue: first! });
+    primary.run();
+    const [message] = heldBy(client);
+    const { primary: next } = move(primary);
+    // Node a, which has it by now, dies before it can say so; node b does not know yet that it was told.
+    const other = new TestClient();
+    const port2 = next.attach(other, 'b', 2, [{ ...message!, naming: Naming.released }]);
+    next.service.open();
+    subscribe(port2, 1, 1, { queue: first! });
+    next.run();
+    assert.deepEqual(deliveries(other), ['m1!']);
   });
 
   it('comes in as many pieces as it needs, with the same line in each', () => {
