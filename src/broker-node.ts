@@ -121,7 +121,8 @@ export class BrokerNode {
     const { memoryBytes, diskFreeBytesMin: lowWaterBytes } = options;
     const sizes = { memoryBytes, lowWaterBytes, ...options.journal };
     const formatMax = options.versions.max;
-    this.store = await Store.open({ disk, clock, turn, random, logger, rules: this.rules, formatMax, ...sizes });
+    const alone = ports.cluster === undefined;
+    this.store = await Store.open({ disk, clock, turn, random, logger, rules: this.rules, formatMax, alone, ...sizes });
     const recovered = await recoverGroups(this.store, (group) => this.newState(group));
     this.recovered = recovered.groups;
     if (recovered.damaged > 0)

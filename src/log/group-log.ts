@@ -174,6 +174,7 @@ export class GroupLog {
     const batch = new Batch(chunk, start, this.offset, this.end, first, last, this.batchDurable, this.batchRelaxed);
     this.end = last;
     this.push(batch);
+    this.closeIfLarge();
     return batch;
   }
 
@@ -194,6 +195,7 @@ export class GroupLog {
     );
     this.end = batch.last;
     this.push(batch);
+    this.closeIfLarge();
     return batch;
   }
 
@@ -282,6 +284,11 @@ export class GroupLog {
     return this.headNumber + low - this.head;
   }
 
+  /** After `store`: a chunk that is full with what was stored is not kept open. */
+  letGoOfLarge(): void {
+    if (this.batchStart < 0) this.closeIfLarge();
+  }
+
   /** If `chunk` is the open one, the next batch begins in a new one. */
   letGoOf(chunk: Chunk): void {
     if (this.chunk === chunk && this.batchStart < 0) this.closeChunk();
@@ -303,6 +310,11 @@ export class GroupLog {
   private openNewChunk(bytes: number): void {
     this.chunk = this.chunks.open(this.group, Math.max(bytes, chunkBytes));
     this.offset = 0;
+  }
+
+  /** A chunk of a large message is full with it: an open one stays in memory, however long nothing follows. */
+  private closeIfLarge(): void {
+    if (this.chunk !== undefined && this.chunk.capacity > chunkBytes) this.closeChunk();
   }
 
   private closeChunk(): void {

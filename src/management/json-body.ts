@@ -37,8 +37,9 @@ async function readText(request: IncomingMessage): Promise<string> {
       else reject(new HttpError(413, 'too_large', `what was sent has more than ${bodyBytesMax} bytes`));
     });
     request.once('end', resolve);
-    request.once('close', () => reject(new HttpError(400, 'bad_request', 'the request was cut off')));
-    request.once('error', reject);
+    const cutOff = (): void => reject(new HttpError(400, 'bad_request', 'the request was cut off'));
+    request.once('close', cutOff);
+    request.once('error', cutOff);
   });
   return Buffer.concat(parts).toString('utf8');
 }

@@ -54,6 +54,8 @@ const parameterLengthMax = 3 * 255;
 /** Sockets at most, and the share that they may have of the files that the process may open: others need some too. */
 const connectionsMax = 256;
 const openFilesShare = 1 / 8;
+/** Looked at every second: node:http does so every 30 s unless it is told. */
+const timeouts = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 1000 };
 /** What of all sockets is parsed in one turn: hundreds of the smallest requests, which take milliseconds. */
 const turnInputBytesMax = 16 * 1024;
 
@@ -74,7 +76,7 @@ export class ManagementServer {
     this.options = options;
     for (const resource of resources)
       for (const [method, handler] of methodsOf(resource)) this.router.on(method, resource.path, () => {}, handler);
-    this.server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
+    this.server = createServer(timeouts, (request, response) => {
       void this.serve(request, response);
     });
     this.server.maxConnections = Math.min(connectionsMax, Math.ceil(options.openFiles * openFilesShare));

@@ -5,9 +5,14 @@ import type { Segment } from './segment.js';
 
 const copyBytes = 1024 * 1024;
 
+/** Under which a segment's file is kept. */
+export function quarantineName(segment: string): string {
+  return `quarantine-${segment}`;
+}
+
 /** Copies the segment's file to its quarantine name, unless that was done at an earlier start, and returns the name. */
 export async function quarantine(disk: Disk, segment: Segment): Promise<string> {
-  const name = `quarantine-${segment.name}`;
+  const name = quarantineName(segment.name);
   if ((await disk.list()).includes(name)) return name;
   const part = `${name}.part`;
   const from = await disk.open(segment.name, { create: false });

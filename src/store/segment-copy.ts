@@ -128,7 +128,7 @@ export class SegmentCopy {
     if (this.options.ownerOf(chunk.group) !== owner) return false;
     for (let i = 0; i < moves.from.length; i++) owner.moved(chunk, moves.from[i]!, moves.to[i]!, moves.toOffset[i]!);
     target.settle();
-    if (chunk.live > 0 && chunk.pieces.bytesIn(segment.number) === chunk.pieces.totalBytes)
+    if (chunk.live > 0 && isWhollyIn(segment, chunk))
       throw new Error(`chunk ${chunk.id} of ${segment.name} has ${chunk.live} entries that were not found in it`);
     segment.chunks.delete(chunk);
     chunk.pieces.compactedBytes += chunk.pieces.dropSegment(segment.number);
@@ -257,4 +257,9 @@ export class SegmentCopy {
     const ms = Math.max(1, workedMs * this.options.restRatio);
     return this.options.unlessStopped(sleep(this.options.clock, ms));
   }
+}
+
+/** Whatever of the chunk is alive lies in that segment: not so while batches that need no disk were not spilled. */
+function isWhollyIn({ number }: Segment, { pieces, writtenBytes, used }: Chunk): boolean {
+  return writtenBytes >= used && pieces.bytesIn(number) === pieces.totalBytes;
 }

@@ -2,6 +2,7 @@
 import type { Lsn } from '../log/lsn.js';
 import type { Disk, DiskFile } from './disk.js';
 import { LsnSpans } from './lsn-spans.js';
+import { quarantineName } from './quarantine.js';
 import type { Segment } from './segment.js';
 import { isOutOfFiles } from './shortage.js';
 
@@ -94,16 +95,22 @@ export class SegmentSet {
     segment.users--;
   }
 
-  /** Deletes the segment's file, durably. Nobody may be reading it. May be repeated after an error. */
+  /** Deletes the segment's file, or puts it in quarantine, durably. Nobody may be reading it. May be repeated after an error. */
   async unlink(segment: Segment): Promise<void> {
     const file = segment.file;
     segment.file = undefined;
     this.open.delete(segment);
     if (file !== undefined) await file.close();
-    if (!segment.unlinked) await this.disk.unlink(segment.name);
+    if (!segment.unlinked) await this.putAway(segment);
     segment.unlinked = true;
     await this.disk.syncFolder();
     this.byNumber.delete(segment.number);
+  }
+
+  private async putAway({ name, evidence }: Segment): Promise<void> {
+    const kept = quarantineName(name);
+    if (evidence && !(await this.disk.list()).includes(kept)) await this.disk.rename(name, kept);
+    else await this.disk.unlink(name);
   }
 
   async close(): Promise<void> {

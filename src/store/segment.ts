@@ -47,6 +47,8 @@ export class Segment {
   carried = false;
   /** Recovery found damage in it. */
   damaged = false;
+  /** Of a store with damage that nobody makes good: its file is not deleted, but put in quarantine. */
+  evidence = false;
   /** Its file was removed; that is not synced yet. */
   unlinked = false;
   /** Clock time before which compaction does not try again; infinite: its bytes cannot be read. */

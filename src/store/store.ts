@@ -41,6 +41,8 @@ export interface StoreOptions {
   rules?: Rules;
   /** The newest protocol version that may be read; default: this program's. */
   formatMax?: number;
+  /** No other broker has what is in it. */
+  alone?: boolean;
 }
 
 const megabyte = 1024 * 1024;
@@ -79,8 +81,8 @@ export class Store {
     const { chunks, segments } = this;
     const { identity } = this;
     const tag = storeTag(identity.storeId);
-    const { formatMax = protocolVersions.max } = this.options;
-    const recovery = new Recovery(segments, chunks, tag, identity.segment, formatMax, logger);
+    const { formatMax = protocolVersions.max, alone = false } = this.options;
+    const recovery = new Recovery(segments, chunks, tag, identity.segment, formatMax, alone, logger);
     const { report, start } = await recovery.run(visitor, segmentBytes);
     if (report.damaged.length > 0) await identity.setDamaged(true);
     const lowWaterBytes = this.options.lowWaterBytes ?? defaultLowWaterBytes;

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { LoneBroker } from '../support/lone-broker.js';
-import { publishNumbered, range, readNumbered } from '../support/numbered-queue.js';
+import { numberedQueue, publishNumbered, range, readNumbered } from '../support/numbered-queue.js';
+import { QueueClient } from '../support/queue-client.js';
 
 /** Idle for this long, a broker has told its journal what of it is synced: what is missing then was lost, not torn. */
 const markMs = 2500;
@@ -93,5 +94,33 @@ describe('files of a broker that was killed', () => {
     const [copy] = await quarantined(broker);
     assert.ok(copy !== undefined);
     assert.deepEqual(await readFile(join(broker.data, copy)), bytes);
+  });
+
+  it('a damaged declaration costs its queue, but no segment is deleted: what it had can be saved', async () => {
+    await using broker = await LoneBroker.start();
+    for (let at = 0; at < 160; at += 10) await publishNumbered(broker.url, at + 1, at + 10, 500_000);
+    await broker.kill();
+    const before = await segments(broker);
+    assert.ok(before.length > 1);
+    const first = await readFile(before[0]!);
+    const at = first.indexOf(numberedQueue);
+    assert.ok(at > 0);
+    first[at]! ^= 1;
+    await writeFile(before[0]!, first);
+    const contents = new Map<string, Buffer>();
+    for (const path of before) contents.set(path, (await readFile(path)).subarray(0, await usedBytes(path)));
+    await broker.start();
+    await using client = await QueueClient.open(broker.url);
+    assert.match(await client.refusal((channel) => channel.checkQueue(numberedQueue)), /NOT[-_]FOUND/);
+    for (const deadline = performance.now() + 20_000; (await segments(broker)).includes(before[0]!); ) {
+      assert.ok(performance.now() < deadline, 'nobody needs the first segment any more');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    for (const [path, content] of contents) {
+      const kept = join(broker.data, `quarantine-${basename(path)}`);
+      const there = await readFile(path).catch(() => readFile(kept));
+      assert.ok(there.subarray(0, content.length).equals(content), path);
+    }
+    assert.match(errorsOf(broker), /no other broker can make the damage good/);
   });
 });

@@ -1,9 +1,13 @@
 /** Sockets that stay and say nothing sensible, on each of a broker's ports. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { describe, it } from 'node:test';
+import { callApi } from '../../src/cli/api-client.js';
 import { fill } from '../support/attacks/readers.js';
 import { dialMany, garbage } from '../support/attacks/sockets.js';
+import { LoneBroker } from '../support/lone-broker.js';
 import { Seeded } from '../support/seeded.js';
 import { mebibyte, Target } from '../support/target.js';
 
@@ -25,6 +29,23 @@ describe('sockets that only stay', () => {
     );
     const segments = (await readdir(broker.data)).filter((name) => name.endsWith('.seg'));
     assert.ok(segments.length > 1, String(segments));
+  });
+
+  it('and requests that are cut off are no faults of the broker', async () => {
+    await using broker = await LoneBroker.start();
+    const login = Buffer.from('guest:guest').toString('base64');
+    const head =
+      'PUT /api/policies/%2F/p HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000';
+    for (let i = 0; i < 20; i++) {
+      const socket = connect(broker.httpPort, '127.0.0.1');
+      await once(socket, 'connect');
+      socket.write(`${head}\r\nauthorization: Basic ${login}\r\n\r\n{"pattern":`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      socket.destroy();
+    }
+    const health = await callApi(new URL(`http://127.0.0.1:${broker.httpPort}`), 'GET', '/api/health');
+    assert.equal((health as { status: string }).status, 'ok');
+    assert.deepEqual(broker.loggedErrors, []);
   });
 
   it('takes no harm on the port for other brokers', async () => {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import * as amqp from 'amqplib';
 
-const queue = 'numbered';
+/** Its name. */
+export const numberedQueue: string = 'numbered';
 
 /** The body of message `number`: the number, then bytes that follow from it. */
 function bodyOf(number: number, bytes: number): Buffer {
@@ -15,9 +16,9 @@ function bodyOf(number: number, bytes: number): Buffer {
 export async function publishNumbered(url: string, from: number, to: number, bodyBytes: number): Promise<void> {
   const connection = await amqp.connect(url);
   const channel = await connection.createConfirmChannel();
-  await channel.assertQueue(queue, { durable: true });
+  await channel.assertQueue(numberedQueue, { durable: true });
   for (let number = from; number <= to; number++)
-    channel.sendToQueue(queue, bodyOf(number, bodyBytes), { persistent: true });
+    channel.sendToQueue(numberedQueue, bodyOf(number, bodyBytes), { persistent: true });
   await channel.waitForConfirms();
   await connection.close();
 }
@@ -26,11 +27,11 @@ export async function publishNumbered(url: string, from: number, to: number, bod
 export async function readNumbered(url: string): Promise<number[]> {
   const connection = await amqp.connect(url);
   const channel = await connection.createChannel();
-  const { messageCount } = await channel.assertQueue(queue, { durable: true });
+  const { messageCount } = await channel.assertQueue(numberedQueue, { durable: true });
   const numbers: number[] = [];
   if (messageCount > 0) {
     await new Promise<void>((resolve) => {
-      void channel.consume(queue, (message) => {
+      void channel.consume(numberedQueue, (message) => {
         const { content } = message!;
         const number = content.readUInt32BE();
         assert.deepEqual(content, bodyOf(number, content.length));

@@ -413,6 +413,7 @@ export class GroupReplica implements JournalOwner {
     const view = chunk.view!;
     const stop = offset + end - start;
     for (let at = offset + batchHeaderBytes; at < stop; at += view.getUint32(at, true)) this.applyCopy(chunk, at);
+    this.log.letGoOfLarge();
     return header.count;
   }
 

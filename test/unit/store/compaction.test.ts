@@ -177,6 +177,29 @@ describe('compaction', () => {
     assert.equal(again.visitor.groups.has(9), false);
   });
 
+  for (const memoryBytes of [undefined, 256 * 1024])
+    it(`lets a segment go beside messages that need no disk, ${memoryBytes === undefined ? 'in memory' : 'spilled'}`, async () => {
+      const disk = new FaultyDisk();
+      // Larger than a chunk: some lie in one segment wholly.
+      const large = { segmentBytes: 600_000 };
+      const harness = await Harness.open(disk, memoryBytes === undefined ? large : { ...large, memoryBytes });
+      const group = harness.group(1);
+      const durable: number[] = [];
+      const transient: number[] = [];
+      for (let i = 0; i < 300; i++) {
+        durable.push(...(await fill(harness, 1, 10)));
+        transient.push(group.enqueue(300, false));
+      }
+      group.dequeue(durable);
+      await harness.settled();
+      await harness.compact(30);
+      for (const position of transient) await group.check(position);
+      assert.ok(journalBytes(disk) < 2 * large.segmentBytes, `${journalBytes(disk)} bytes left`);
+      for (const position of transient) group.forget(position);
+      await harness.compact(10);
+      assert.ok(journalBytes(disk) < large.segmentBytes, `${journalBytes(disk)} bytes left`);
+    });
+
   it('stops at once when the store is closed', async () => {
     const disk = new FaultyDisk();
     const harness = await Harness.open(disk, options);
