@@ -11,6 +11,7 @@ import { killWhileJoining } from './kill-while-joining.js';
 import { lateConfirms } from './late-confirms.js';
 import { lostBatch } from './lost-batch.js';
 import { oldSegments } from './old-segments.js';
+import { movedAway } from './moved-away.js';
 import { outage } from './outage.js';
 import { override } from './override.js';
 import { powerCut } from './power-cut.js';
@@ -39,6 +40,7 @@ export const scenarios: readonly Scenario[] = [
   lateConfirms,
   lostBatch,
   oldSegments,
+  movedAway,
   outage,
   override,
   powerCut,

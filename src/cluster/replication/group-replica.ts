@@ -191,7 +191,8 @@ export class GroupReplica implements JournalOwner {
     if (sameReplica(value.primary, self) || resumes) {
       if (this.primary?.epoch === value.epoch) this.primary.recordChanged(record);
       else this.lead(record);
-    } else if (value.replicas.includes(self.node) || value.inSync.some((member) => sameReplica(member, self))) {
+    } else if (value.replicas.includes(self.node) || value.inSync.some(({ node }) => node === self.node)) {
+      // As long as the set names an older boot of ours, the last copy of all may be what we have.
       this.followRecord(value);
     } else if (this.group !== systemGroup) {
       // The system group's record will name every node.
