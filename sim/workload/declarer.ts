@@ -54,6 +54,7 @@ export class Declarer extends Actor {
         autoDelete: false,
         internal: false,
         arguments: {},
+        connection: session.id,
       }),
     );
     for (const plan of this.plans) {

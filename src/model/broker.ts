@@ -48,6 +48,7 @@ export interface ExchangeDeclaration {
   autoDelete: boolean;
   internal: boolean;
   arguments: Arguments;
+  connection: ConnectionId;
 }
 
 export interface QueueDeclaration {

@@ -86,6 +86,7 @@ export class FakeBroker implements Broker, Wiring {
         autoDelete: false,
         internal: false,
         arguments: {},
+        connection: '',
       });
     }
   }

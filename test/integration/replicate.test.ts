@@ -1,4 +1,4 @@
-/** How many nodes a queue is on: `x-replicate` and `x-replicas`, in a cluster of real processes. */
+/** How many nodes something is on: `x-replicate` and `x-replicas`, in a cluster of real processes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as amqp from 'amqplib';
@@ -55,6 +55,115 @@ async function drain(url: string, queue: string): Promise<number> {
   await connection.close();
   return taken;
 }
+
+/** Does a message with this key reach a queue, as a publisher at that node sees it? */
+async function isRouted(url: string, exchange: string, key: string): Promise<boolean> {
+  const connection = await amqp.connect(url);
+  const channel = await connection.createConfirmChannel();
+  let returned = false;
+  channel.on('return', () => {
+    returned = true;
+  });
+  channel.publish(exchange, key, Buffer.from('m'), { mandatory: true, persistent: true });
+  await channel.waitForConfirms();
+  await connection.close();
+  return !returned;
+}
+
+async function hasExchange(url: string, exchange: string): Promise<boolean> {
+  const connection = await amqp.connect(url);
+  const channel = await connection.createChannel();
+  channel.on('error', () => {});
+  const found = await channel.checkExchange(exchange).then(
+    () => true,
+    (error: Error) => {
+      assert.match(error.message, /404/);
+      return false;
+    },
+  );
+  await connection.close();
+  return found;
+}
+
+async function withChannel(url: string, body: (channel: amqp.Channel) => Promise<unknown>): Promise<void> {
+  const connection = await amqp.connect(url);
+  connection.on('error', () => {});
+  try {
+    const channel = await connection.createChannel();
+    channel.on('error', () => {});
+    await body(channel);
+  } finally {
+    await connection.close().catch(() => {});
+  }
+}
+
+const none = { 'x-replicate': 'none' };
+
+describe('replication of exchanges and bindings', () => {
+  it('S05: one that is not replicated goes with the boot of the node through which it was declared; what it connects stays', async () => {
+    await withCluster([], async (cluster) => {
+      const [first, second, third] = cluster.nodes;
+      await declare(second!.amqpUrl, 'q', {});
+      await declare(second!.amqpUrl, 'witness', {});
+      assert.equal(await cluster.leaderOf('q'), second);
+      await withChannel(second!.amqpUrl, async (channel) => {
+        await channel.assertExchange('x', 'direct', { durable: true });
+        await channel.bindQueue('q', 'x', 'k', none);
+        await channel.bindQueue('witness', 'x', 'witness', none);
+        await channel.assertExchange('brief', 'fanout', { durable: true, arguments: none });
+        await channel.bindQueue('witness', 'brief', '');
+        await channel.bindExchange('brief', 'x', 'to brief');
+      });
+      // All see it, and may declare it again.
+      await withChannel(first!.amqpUrl, async (channel) => {
+        await channel.assertExchange('brief', 'fanout', { durable: true, arguments: none });
+        await channel.bindQueue('q', 'x', 'k', none);
+      });
+      for (const { amqpUrl } of cluster.nodes) {
+        for (const key of ['k', 'witness', 'to brief']) assert.ok(await isRouted(amqpUrl, 'x', key), key);
+        assert.ok(await hasExchange(amqpUrl, 'brief'));
+      }
+      assert.equal(await drain(third!.amqpUrl, 'q'), 3);
+      const inequivalent = withChannel(third!.amqpUrl, (channel) => channel.assertExchange('brief', 'fanout'));
+      await assert.rejects(inequivalent, /406.*inequivalent arg 'x-replicate'/);
+
+      await second!.kill();
+      for (const deadline = performance.now() + 20_000; await isRouted(first!.amqpUrl, 'x', 'witness'); await sleep(50))
+        assert.ok(performance.now() < deadline, 'the binding outlives its boot');
+      for (const { amqpUrl } of [first!, third!]) {
+        for (const key of ['k', 'to brief']) assert.equal(await isRouted(amqpUrl, 'x', key), false, key);
+        assert.deepEqual([await hasExchange(amqpUrl, 'x'), await hasExchange(amqpUrl, 'brief')], [true, false]);
+      }
+      assert.equal(await drain(first!.amqpUrl, 'q'), 0);
+      await withChannel(third!.amqpUrl, (channel) => channel.bindQueue('q', 'x', 'k', none));
+      await second!.start();
+      await cluster.untilComplete();
+      for (const { amqpUrl } of cluster.nodes) {
+        assert.ok(await isRouted(amqpUrl, 'x', 'k'));
+        assert.equal(await isRouted(amqpUrl, 'x', 'witness'), false);
+        assert.equal(await hasExchange(amqpUrl, 'brief'), false);
+      }
+      assert.equal(await drain(second!.amqpUrl, 'q'), 3);
+      await third!.stop();
+      for (const deadline = performance.now() + 20_000; await isRouted(first!.amqpUrl, 'x', 'k'); await sleep(50))
+        assert.ok(performance.now() < deadline, 'the binding outlives the node that was stopped');
+    });
+  });
+
+  it('a level that makes no sense is refused for them too, and nothing is declared', async () => {
+    await withCluster([], async (cluster) => {
+      const url = cluster.amqpUrls[0]!;
+      await declare(url, 'q', {});
+      const some = { 'x-qpid-replicate': 'some' };
+      const exchange = withChannel(url, (channel) => channel.assertExchange('x', 'direct', { arguments: some }));
+      await assert.rejects(exchange, /406.*'all' or 'configuration' or 'none'/);
+      const binding = withChannel(url, (channel) => channel.bindQueue('q', 'amq.direct', 'k', some));
+      await assert.rejects(binding, /406.*'all' or 'configuration' or 'none'/);
+      assert.equal(await hasExchange(url, 'x'), false);
+      assert.equal(await isRouted(url, 'amq.direct', 'k'), false);
+    });
+  });
+});
 
 describe('replication of queues', () => {
   it('S02: a queue that is not replicated is on the node that declared it, used through all, and there again when that node is', async () => {

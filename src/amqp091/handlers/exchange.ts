@@ -28,6 +28,7 @@ export function declare(channel: Channel, method: ExchangeDeclare): void {
     autoDelete: method.autoDelete,
     internal: method.internal,
     arguments: method.arguments,
+    connection: channel.host.id,
   });
   channel.await(work, () => channel.reply(new ExchangeDeclareOk(), method.noWait));
 }

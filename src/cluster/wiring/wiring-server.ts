@@ -18,7 +18,6 @@ import type { Frame } from '../link/frame.js';
 import { FrameType } from '../link/frame-types.js';
 import type { Link } from '../link/link.js';
 import type { Links } from '../link/links.js';
-import { OwnerBoots } from './owner-boots.js';
 import type { BootLives, SystemGroup, SystemLeader } from './ports.js';
 import { SystemLog } from './system-log.js';
 
@@ -39,7 +38,7 @@ export interface WiringServerOptions {
 
 type Answered = (answer: WiringAnswer) => void;
 
-/** How often a leader looks for exclusive queues whose node is gone. */
+/** How often a leader looks for what goes with a node that is gone. */
 const orphanPeriodMs = 250;
 
 export class WiringServer {
@@ -47,13 +46,11 @@ export class WiringServer {
   private leader: SystemLeader | undefined;
   private sequencer: WiringSequencer | undefined;
   private orphans: Timer | undefined;
-  private readonly owners: OwnerBoots;
   /** Boots for which a `nodeGone` is on its way. */
   private readonly reporting = new Set<number>();
 
   constructor(options: WiringServerOptions) {
     this.options = options;
-    this.owners = new OwnerBoots(options.tables);
     options.system.onProgress(() => this.progress());
     options.links?.handle(FrameType.wiringRequest, (link, frame) => this.request(link, frame));
     this.progress();
@@ -96,16 +93,20 @@ export class WiringServer {
       replicasMax,
       version,
       isOver,
+      isAlone: this.options.links === undefined,
     });
     this.orphans = clock.every(orphanPeriodMs, () => this.reportGone());
   }
 
-  /** Deletes the exclusive queues of boots that are over. */
+  /** Deletes what goes with boots that are over; what is left after an operation with the next. */
   private reportGone(): void {
-    for (const { node, boot } of this.owners.all()) {
+    for (const { node, boot } of this.options.tables.boots.all()) {
       if (this.reporting.has(boot) || !this.options.lives.isOver(node, boot)) continue;
       this.reporting.add(boot);
-      this.submit({ op: 'nodeGone', node, boot }, () => this.reporting.delete(boot));
+      this.submit({ op: 'nodeGone', node, boot }, ({ result }) => {
+        this.reporting.delete(boot);
+        if (result === 'done') this.reportGone();
+      });
     }
   }
 

@@ -1,9 +1,11 @@
 /**
  * Headers exchange (AMQP 0-9-1 §3.1.3.4, with RabbitMQ's extensions): a binding's arguments are compared with the message's
  * headers. `x-match`: `all` (default) or `any` of them must match; other arguments that begin with `x-` are passed over,
- * except under `all-with-x` and `any-with-x`. An argument without a value (void) matches a header of any value.
+ * except under `all-with-x` and `any-with-x`; those that say whether the binding is replicated always. An argument without a
+ * value (void) matches a header of any value.
  */
 import type { Arguments, ArgumentValue } from '../broker.js';
+import { replicateArguments } from '../policy/definition.js';
 import { argumentsEqual } from '../wiring/arguments.js';
 import type { BindingObject } from '../wiring/objects.js';
 import type { Matcher, Reached } from './matcher.js';
@@ -22,7 +24,7 @@ export class HeadersPattern {
     this.any = mode === 'any' || mode === 'any-with-x';
     const withX = mode === 'all-with-x' || mode === 'any-with-x';
     for (const [name, value] of Object.entries(table)) {
-      if (name === 'x-match' || (name.startsWith('x-') && !withX)) continue;
+      if (name === 'x-match' || (name.startsWith('x-') && !withX) || replicateArguments.includes(name)) continue;
       this.names.push(name);
       this.values.push(value);
     }

@@ -41,8 +41,8 @@ export type Replicate = (typeof Replicate)[keyof typeof Replicate];
 export const ReplicateDefault = { all: 'all', durable: 'durable', none: 'none' } as const;
 export type ReplicateDefault = (typeof ReplicateDefault)[keyof typeof ReplicateDefault];
 
-/** Names that other brokers have for `x-replicate`. */
-export const replicateAliases: readonly string[] = ['qpid.replicate', 'x-qpid-replicate'];
+/** `x-replicate`, and the names that other brokers have for it. The first that is there counts. */
+export const replicateArguments: readonly string[] = ['x-replicate', 'qpid.replicate', 'x-qpid-replicate'];
 
 export const checkReplicate: Check = oneOf(Replicate.all, Replicate.configuration, Replicate.none, true, false);
 
@@ -68,7 +68,7 @@ const settings: readonly Setting[] = [
 /** The arguments of queues that stand for settings, with what they may be. */
 export const settingArguments: readonly (readonly [argument: string, check: Check])[] = [
   ...settings.filter(({ of }) => of !== 'exchanges').map(({ key, check }) => [`x-${key}`, check] as const),
-  ...replicateAliases.map((alias) => [alias, checkReplicate] as const),
+  ...replicateArguments.slice(1).map((alias) => [alias, checkReplicate] as const),
 ];
 
 /**

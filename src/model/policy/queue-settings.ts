@@ -3,7 +3,7 @@ import type { Lsn } from '../../log/lsn.js';
 import type { ArgumentValue } from '../broker.js';
 import { argument } from '../wiring/arguments.js';
 import type { PolicyObject, QueueObject } from '../wiring/objects.js';
-import { Below, Confirm, Replicate, replicateAliases, ReplicateDefault } from './definition.js';
+import { Below, Confirm, Replicate, replicateArguments, ReplicateDefault } from './definition.js';
 import type { Policies } from './policies.js';
 
 export interface QueueDefaults {
@@ -106,10 +106,8 @@ export class QueueSettingsTable {
   }
 
   private replicate(queue: QueueObject, value: ArgumentValue | undefined): Replicate {
-    const aliased = replicateAliases
-      .map((alias) => argument(queue.arguments, alias))
-      .find((other) => other !== undefined);
-    const asked = argument(queue.arguments, 'x-replicate') ?? aliased ?? value;
+    const own = replicateArguments.map((key) => argument(queue.arguments, key)).find((other) => other !== undefined);
+    const asked = own ?? value;
     if (asked === undefined) return this.values.replicate === 'durable' ? byDurability(queue) : this.values.replicate;
     if (typeof asked === 'boolean') return asked ? Replicate.all : Replicate.none;
     return asked as Replicate;

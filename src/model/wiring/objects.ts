@@ -12,6 +12,12 @@ import { argumentsFromJson, argumentsKey, argumentsToJson, type Json } from './a
 /** Bytes of one object's JSON, at most. */
 export const objectBytesMax: number = 256 * 1024;
 
+/** One life of a node. */
+export interface NodeBoot {
+  readonly node: string;
+  readonly boot: number;
+}
+
 export interface VhostObject {
   readonly kind: 'vhost';
   /** Identity: the lsn of its declaration. 0 = planned, or one of those that exist without a declaration. */
@@ -33,6 +39,8 @@ export interface ExchangeObject {
   /** No client may publish to it; only other exchanges lead there. */
   readonly internal: boolean;
   readonly arguments: Arguments;
+  /** It is not replicated: with the end of this boot it goes, with its bindings. From protocol version 2 on. */
+  readonly goesWith?: NodeBoot;
 }
 
 export interface QueueObject {
@@ -62,8 +70,10 @@ export interface BindingObject {
   readonly destination: string;
   readonly routingKey: string;
   readonly arguments: Arguments;
-  /** Both ends are durable (see `isDurable`): it comes back after all nodes went down. */
+  /** Both ends are durable (see `isDurable`), and it stays: it comes back after all nodes went down. */
   readonly durable: boolean;
+  /** As of an exchange. */
+  readonly goesWith?: NodeBoot;
 }
 
 /** The mark of an auto-delete queue that has had a consumer: once it has none, it is to go. */
@@ -92,8 +102,8 @@ export interface PolicyObject {
 export type WiringObject = VhostObject | ExchangeObject | QueueObject | BindingObject | UseObject | PolicyObject;
 
 /**
- * Must the object's records be on disk before they count? An exclusive queue never: it lives no longer than its
- * connection, whatever its `durable` flag says.
+ * Must the object's records be on disk before they count? Never of what goes with a connection or a boot, whatever its
+ * `durable` flag says.
  */
 export function isDurable(object: WiringObject): boolean {
   switch (object.kind) {
@@ -102,6 +112,8 @@ export function isDurable(object: WiringObject): boolean {
       return true;
     case 'queue':
       return object.durable && object.owner === '';
+    case 'exchange':
+      return object.durable && object.goesWith === undefined;
     default:
       return object.durable;
   }
@@ -161,6 +173,7 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
         autoDelete: json['autoDelete'] === true,
         internal: json['internal'] === true,
         arguments: argumentsFromJson(json['arguments'] ?? {}),
+        ...goesWith(json['goesWith']),
       };
     case 'queue':
       return {
@@ -186,6 +199,7 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
         routingKey: String(json['routingKey']),
         arguments: argumentsFromJson(json['arguments'] ?? {}),
         durable: json['durable'] === true,
+        ...goesWith(json['goesWith']),
       };
     case 'use':
       return { kind: 'use', position: 0, queue: Number(json['queue']), durable: json['durable'] === true };
@@ -203,4 +217,10 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
     default:
       return undefined;
   }
+}
+
+function goesWith(json: Json | undefined): { goesWith?: NodeBoot } {
+  if (json === undefined) return {};
+  const { node, boot } = json as { node: string; boot: number };
+  return { goesWith: { node, boot } };
 }

@@ -9,7 +9,7 @@
 import type { Refusal } from '../../base/errors.js';
 import type { Lsn } from '../../log/lsn.js';
 import type { Arguments, ConnectionId } from '../broker.js';
-import type { PolicyObject } from './objects.js';
+import type { NodeBoot, PolicyObject } from './objects.js';
 import { argumentsFromJson, argumentsToJson, type Json } from './arguments.js';
 
 export interface DeclareExchange {
@@ -23,6 +23,8 @@ export interface DeclareExchange {
   readonly autoDelete: boolean;
   readonly internal: boolean;
   readonly arguments: Arguments;
+  /** Through which it is declared; nodes of protocol version 1 do not say. */
+  readonly connection?: ConnectionId;
 }
 
 export interface DeleteExchange {
@@ -57,7 +59,7 @@ export interface DeleteQueue {
   readonly connection: ConnectionId;
 }
 
-/** Binds or unbinds. `connection` may hold the queue exclusively. */
+/** Binds or unbinds. `connection` may hold the queue exclusively; what is not replicated goes with its node's boot. */
 export interface ChangeBinding {
   readonly op: 'bind' | 'unbind';
   readonly vhost: string;
@@ -75,11 +77,9 @@ export interface ConnectionClosed {
   readonly connection: ConnectionId;
 }
 
-/** A boot of a node is over for good: deletes the exclusive queues of its connections, and of all its earlier boots. */
-export interface NodeGone {
+/** A boot of a node is over for good: deletes what goes with it (`OwnerBoots`) and with its earlier boots, `goneMax` at most. */
+export interface NodeGone extends NodeBoot {
   readonly op: 'nodeGone';
-  readonly node: string;
-  readonly boot: number;
 }
 
 /** An auto-delete queue has a consumer, says its group's primary, whose successors are to know it. */
@@ -145,7 +145,7 @@ export interface WiringRetry {
 export type WiringAnswer = WiringDone | WiringRefused | WiringRetry;
 
 /** Node and boot of a connection's id, `<node>/<boot>/<n>`; undefined if it is none. */
-export function ownerOf(connection: ConnectionId): { node: string; boot: number } | undefined {
+export function ownerOf(connection: ConnectionId): NodeBoot | undefined {
   const last = connection.lastIndexOf('/');
   const middle = connection.lastIndexOf('/', last - 1);
   if (middle <= 0) return undefined;

@@ -15,7 +15,7 @@ import {
   notFound,
   type Planner,
 } from './planner.js';
-import { checkReplicated } from './replicate-argument.js';
+import { checkReplicateArgument, goingWith } from './replicate-argument.js';
 
 export function planBind(planner: Planner, change: ChangeBinding): void {
   if (change.destinationKind === 'exchange' && change.destination === failoverExchange)
@@ -31,14 +31,16 @@ export function planBind(planner: Planner, change: ChangeBinding): void {
   }
   checkNameLength('routing key', change.routingKey);
   if (source.type === 'headers') checkXMatch(change);
-  checkReplicated(change.arguments, `a binding of ${describeExchange(change.vhost, change.source)}`);
+  const what = `a binding of ${describeExchange(change.vhost, change.source)}`;
+  checkReplicateArgument(change.arguments, what);
   const key = bindingKey(change);
   planner.footprint.writes(nameKey.binding(change.vhost, change.source, key));
-  const current = planner.tables.exchangeTarget(change.vhost, change.source)?.binding(key);
+  const current = planner.staying(planner.tables.exchangeTarget(change.vhost, change.source)?.binding(key));
   if (current !== undefined) {
     planner.position = current.position;
     return;
   }
+  const goesWith = goingWith(planner, change.arguments, change.connection, what);
   planner.create({
     kind: 'binding',
     position: 0,
@@ -48,7 +50,8 @@ export function planBind(planner: Planner, change: ChangeBinding): void {
     destination: change.destination,
     routingKey: change.routingKey,
     arguments: change.arguments,
-    durable: isDurable(source) && isDurable(destination),
+    durable: goesWith.goesWith === undefined && isDurable(source) && isDurable(destination),
+    ...goesWith,
   });
 }
 

@@ -1,4 +1,6 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
+import type { Arguments } from '../broker.js';
+import { Replicate } from '../policy/definition.js';
 import { argument, argumentsEqual, describeArgument } from './arguments.js';
 import { nameKey } from './footprint.js';
 import { type ExchangeObject, ExchangeType } from './objects.js';
@@ -13,21 +15,23 @@ import {
   notFound,
   type Planner,
 } from './planner.js';
-import { checkReplicated } from './replicate-argument.js';
+import { checkReplicateArgument, goingWith, isReplicated } from './replicate-argument.js';
 
 const alternate = 'alternate-exchange';
 
 export function planDeclareExchange(planner: Planner, declaration: DeclareExchange): void {
   const { vhost, name } = declaration;
+  const what = describeExchange(vhost, name);
   checkVhost(planner.tables, vhost);
   checkNotDefaultExchange(name);
   const current = planner.exchange(vhost, name);
   if (declaration.passive) {
-    if (current === undefined) throw notFound(describeExchange(vhost, name));
+    if (current === undefined) throw notFound(what);
     planner.position = current.position;
     return;
   }
   const type = checkType(declaration.type);
+  checkReplicateArgument(declaration.arguments, what);
   if (current !== undefined) {
     checkSameExchange(current, declaration);
     planner.position = current.position;
@@ -36,7 +40,7 @@ export function planDeclareExchange(planner: Planner, declaration: DeclareExchan
   checkNotReserved('exchange', name);
   checkNameLength('exchange name', name);
   checkAlternate(declaration);
-  checkReplicated(declaration.arguments, describeExchange(vhost, name));
+  const goesWith = goingWith(planner, declaration.arguments, declaration.connection, what);
   planner.footprint.writes(nameKey.exchange(vhost, name));
   planner.create({
     kind: 'exchange',
@@ -48,6 +52,7 @@ export function planDeclareExchange(planner: Planner, declaration: DeclareExchan
     autoDelete: declaration.autoDelete,
     internal: declaration.internal,
     arguments: declaration.arguments,
+    ...goesWith,
   });
 }
 
@@ -102,6 +107,8 @@ function checkSameExchange(current: ExchangeObject, declaration: DeclareExchange
   checkEquivalent('durable', what, declaration.durable, current.durable);
   checkEquivalent('auto_delete', what, declaration.autoDelete, current.autoDelete);
   checkEquivalent('internal', what, declaration.internal, current.internal);
+  const level = (table: Arguments): string => (isReplicated(table) ? Replicate.all : Replicate.none);
+  checkEquivalent('x-replicate', what, level(declaration.arguments), level(current.arguments));
   const received = argument(declaration.arguments, alternate);
   const now = argument(current.arguments, alternate);
   if (!argumentsEqual(received, now)) {

@@ -1,6 +1,6 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
 import { Feature } from '../../base/versions.js';
-import { replicateAliases } from '../policy/definition.js';
+import { replicateArguments } from '../policy/definition.js';
 import { argument, describeArgument } from './arguments.js';
 import { nameKey } from './footprint.js';
 import { isDurable, type QueueObject } from './objects.js';
@@ -8,7 +8,6 @@ import {
   type ConnectionClosed,
   type DeclareQueue,
   type DeleteQueue,
-  type NodeGone,
   ownerOf,
   type QueueUnused,
   type QueueUsed,
@@ -17,6 +16,7 @@ import {
   checkEquivalent,
   checkMayUse,
   checkNameLength,
+  checkNodeLives,
   checkNotReserved,
   checkVhost,
   describeQueue,
@@ -49,7 +49,11 @@ export function planDeclareQueue(planner: Planner, declaration: DeclareQueue): v
   checkReplicas(planner, declaration);
   checkQuorum(declaration);
   const owner = ownerOf(declaration.connection);
-  if (declaration.exclusive) checkOwnerLives(planner, declaration);
+  if (declaration.exclusive) {
+    // A declaration must not come after the end of its connection, or nobody would delete the queue.
+    planner.footprint.reads(nameKey.connection(declaration.connection));
+    checkNodeLives(planner, declaration.connection, describeQueue(vhost, name));
+  }
   planner.footprint.writes(nameKey.queue(vhost, name));
   const queue: QueueObject = {
     kind: 'queue',
@@ -71,20 +75,6 @@ export function planDeclareQueue(planner: Planner, declaration: DeclareQueue): v
     group: planner.group,
     ...(size === undefined || declaration.exclusive ? {} : { replicas: size }),
   });
-}
-
-/** A declaration must not come after the end of its connection, or nobody would delete the queue. */
-function checkOwnerLives(planner: Planner, declaration: DeclareQueue): void {
-  planner.footprint.reads(nameKey.connection(declaration.connection));
-  const owner = ownerOf(declaration.connection);
-  if (owner === undefined) return;
-  planner.footprint.reads(nameKey.node(owner.node));
-  if (planner.context.isGone(owner.node, owner.boot)) {
-    throw new RefusedError(
-      Refusal.notAllowed,
-      `${describeQueue(declaration.vhost, declaration.name)} cannot be declared: the node of its connection ${declaration.connection} is gone`,
-    );
-  }
 }
 
 function checkSameQueue(current: QueueObject, declaration: DeclareQueue): void {
@@ -124,9 +114,7 @@ function checkQuorum(declaration: DeclareQueue): void {
 function checkReplicas({ context }: Planner, declaration: DeclareQueue): void {
   const replicas = Number(argument(declaration.arguments, 'x-replicas') ?? context.replicasMax());
   const what = describeQueue(declaration.vhost, declaration.name);
-  const isAsked = ['x-replicas', 'x-replicate', ...replicateAliases].find((key) =>
-    Object.hasOwn(declaration.arguments, key),
-  );
+  const isAsked = ['x-replicas', ...replicateArguments].find((key) => Object.hasOwn(declaration.arguments, key));
   if (isAsked !== undefined && context.version() < Feature.groupSizes)
     throw new RefusedError(
       Refusal.preconditionFailed,
@@ -154,15 +142,6 @@ export function planDeleteQueue(planner: Planner, deletion: DeleteQueue): void {
 export function planConnectionClosed(planner: Planner, closed: ConnectionClosed): void {
   planner.footprint.writes(nameKey.connection(closed.connection));
   for (const queue of planner.tables.queuesOwnedBy(closed.connection)) planner.removal.queue(queue);
-}
-
-export function planNodeGone(planner: Planner, gone: NodeGone): void {
-  planner.footprint.writes(nameKey.node(gone.node));
-  for (const connection of planner.tables.owners()) {
-    const owner = ownerOf(connection);
-    if (owner?.node !== gone.node || owner.boot > gone.boot) continue;
-    for (const queue of planner.tables.queuesOwnedBy(connection)) planner.removal.queue(queue);
-  }
 }
 
 export function planQueueUsed(planner: Planner, used: QueueUsed): void {

@@ -8,12 +8,12 @@ import type { WiringObject } from './objects.js';
 import type { WiringAnswer, WiringOperation } from './operations.js';
 import { planBind, planUnbind } from './plan-binding.js';
 import { planDeclareExchange, planDeleteExchange } from './plan-exchange.js';
+import { planNodeGone } from './plan-node.js';
 import { planClearPolicy, planSetPolicy } from './plan-policy.js';
 import {
   planConnectionClosed,
   planDeclareQueue,
   planDeleteQueue,
-  planNodeGone,
   planQueueUnused,
   planQueueUsed,
 } from './plan-queue.js';

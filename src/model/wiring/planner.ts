@@ -9,6 +9,7 @@ import {
   type QueueObject,
   type WiringObject,
 } from './objects.js';
+import { ownerOf } from './operations.js';
 import { Removal } from './removal.js';
 import type { WiringTables } from './tables.js';
 
@@ -40,8 +41,12 @@ export interface PlanContext {
   replicasMax(): number;
   /** The protocol version in use. */
   version(): number;
-  /** Is this boot of the node over? Nothing can be declared for its connections any more. */
+  /** Is this boot of the node over? */
+  isOver(node: string, boot: number): boolean;
+  /** It is over, and what goes with it is being deleted: nothing can be declared for its connections any more. */
   isGone(node: string, boot: number): boolean;
+  /** Whether this broker is no cluster's: there is nowhere else that anything could be. */
+  readonly isAlone: boolean;
 }
 
 /** The operation must wait for something outside of the wiring: it is to be said again. */
@@ -78,7 +83,19 @@ export class Planner {
 
   exchange(vhost: string, name: string): ExchangeObject | undefined {
     this.footprint.reads(nameKey.exchange(vhost, name));
-    return this.tables.exchange(vhost, name);
+    return this.staying(this.tables.exchange(vhost, name));
+  }
+
+  /**
+   * What is to be found there, and to stay. Of a boot that is over things are on their way out: a client that has come over from
+   * that node, and declares anew what it needs, is not to be told that it is there already.
+   * @throws NotYet until it is gone.
+   */
+  staying<T extends ExchangeObject | BindingObject>(object: T | undefined): T | undefined {
+    const owner = object?.goesWith;
+    if (owner !== undefined && this.context.isOver(owner.node, owner.boot))
+      throw new NotYet(`what goes with boot ${owner.boot} of ${owner.node} is being deleted`);
+    return object;
   }
 
   /** The answer is about this queue. */
@@ -117,6 +134,19 @@ export function describeExchange(vhost: string, name: string): string {
 
 export function notFound(what: string): RefusedError {
   return new RefusedError(Refusal.notFound, `no ${what}`);
+}
+
+/** @throws RefusedError not-allowed if the connection's node is gone, and what goes with it. */
+export function checkNodeLives(planner: Planner, connection: ConnectionId, what: string): void {
+  const owner = ownerOf(connection);
+  if (owner === undefined) return;
+  planner.footprint.reads(nameKey.node(owner.node));
+  if (planner.context.isGone(owner.node, owner.boot)) {
+    throw new RefusedError(
+      Refusal.notAllowed,
+      `${what} cannot be declared: the node of its connection ${connection} is gone`,
+    );
+  }
 }
 
 /** @throws RefusedError precondition-failed */

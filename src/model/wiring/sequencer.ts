@@ -46,6 +46,8 @@ export interface SequencerOptions {
   version: () => number;
   /** Is that boot of the node over now? One that was only out of reach may come back after its `nodeGone`. */
   isOver: (node: string, boot: number) => boolean;
+  /** Whether this broker is no cluster's. */
+  isAlone: boolean;
   limits?: WiringLimits;
 }
 
@@ -96,6 +98,8 @@ export class WiringSequencer {
       chooseGroup: options.chooseGroup,
       replicasMax: options.replicasMax,
       version: options.version,
+      isAlone: options.isAlone,
+      isOver: options.isOver,
       isGone: (node, boot) => boot <= (this.goneBoots.get(node) ?? 0) && options.isOver(node, boot),
     };
     this.locks = new NameLocks<Job>((claim) => this.ready.push(claim.holder));

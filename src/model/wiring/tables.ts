@@ -11,6 +11,7 @@ import type { Arguments, ConnectionId } from '../broker.js';
 import { Router, type Routing } from '../exchange/router.js';
 import type { ExchangeTarget, QueueTarget } from '../exchange/target.js';
 import { GroupQueues, type QueueChange } from './group-queues.js';
+import { OwnerBoots } from './owner-boots.js';
 import { Policies } from '../policy/policies.js';
 import { QueueSettingsTable } from '../policy/queue-settings.js';
 import type { BindingObject, ExchangeObject, QueueObject, UseObject, VhostObject, WiringObject } from './objects.js';
@@ -26,6 +27,8 @@ export class WiringTables {
   readonly policies: Policies = new Policies();
   /** What holds for queues, of arguments, policies and defaults. */
   readonly settings: QueueSettingsTable = new QueueSettingsTable(this.policies);
+  /** What goes with the end of which boot. */
+  readonly boots: OwnerBoots = new OwnerBoots();
   private readonly vhosts = new Map<string, VhostNames>([[defaultVhost, new VhostNames(defaultVhost)]]);
   private readonly live = new Map<Lsn, WiringObject>();
   private readonly groups = new Map<number, GroupQueues>();
@@ -61,6 +64,7 @@ export class WiringTables {
     this.live.set(position, placed);
     this.counts[placed.kind]++;
     this.routes++;
+    this.boots.add(placed);
     switch (placed.kind) {
       case 'vhost':
         this.vhost(placed.name).declarations.add(placed);
@@ -90,6 +94,7 @@ export class WiringTables {
     this.live.delete(position);
     this.counts[object.kind]--;
     this.routes++;
+    this.boots.remove(object);
     switch (object.kind) {
       case 'vhost':
         this.vhostGone(object);
@@ -170,11 +175,6 @@ export class WiringTables {
   /** Queues that are exclusive to a connection. */
   queuesOwnedBy(connection: ConnectionId): Iterable<QueueObject> {
     return this.owned.get(connection)?.values() ?? [];
-  }
-
-  /** Connections that have exclusive queues. */
-  owners(): Iterable<ConnectionId> {
-    return this.owned.keys();
   }
 
   /** Queues whose messages the group holds. */

@@ -42,6 +42,31 @@ test('a broker that is alone: declare, publish, consume, ack; what is not acked 
   await again.stop();
 });
 
+test('a broker that is alone keeps durable exchanges and bindings over a restart, replicated or not, but no exclusive queue', async () => {
+  const disk = new MemoryDisk();
+  const node = makeNode({ node: 'solo' }, { disk });
+  await node.start();
+  await declare(node.broker, 'q');
+  const { wiring } = node.broker;
+  const connection = `solo/${node.self.boot}/1`;
+  const common = { vhost: '/', arguments: { 'x-replicate': 'none' } };
+  const exchange = { name: 'x', type: 'fanout', passive: false, durable: true, autoDelete: false, internal: false };
+  await wiring.declareExchange({ ...common, ...exchange, connection });
+  await wiring.bind({ ...common, source: 'x', destination: 'q', destinationKind: 'queue', routingKey: '' }, connection);
+  const own = { name: 'own', passive: false, durable: true, exclusive: true, autoDelete: false };
+  await wiring.declareQueue({ ...common, ...own, arguments: {}, connection });
+  await node.stop();
+
+  const again = makeNode({ node: 'solo' }, { disk });
+  await again.start();
+  // Nothing of an earlier life is still to go.
+  assert.deepEqual([...again.tables.boots.all()], []);
+  const routed = again.tables.route('/', 'x', '', () => ({})).queues.map(({ name }) => name);
+  assert.deepEqual(routed, ['q']);
+  assert.equal(again.tables.queue('/', 'own'), undefined);
+  await again.stop();
+});
+
 test('a broker that is alone serves what is left when its journal is damaged', async () => {
   const disk = new MemoryDisk();
   const node = makeNode({ node: 'solo' }, { disk });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { QueueDeclaration } from '../../../src/model/broker.js';
+import { goneMax } from '../../../src/model/wiring/plan-node.js';
 import { WiringWorld } from './wiring-world.js';
 import { type TestGroup, type TestNode, World } from './world.js';
 
@@ -153,6 +154,55 @@ describe('exclusive queues', () => {
     wired.nodes.delete('b');
     await world.run(600);
     assert.equal(wired.at(a).tables.count('queue'), 0);
+  });
+});
+
+describe('exchanges and bindings that are not replicated', () => {
+  for (const alsoPrimary of [false, true])
+    it(`end with the boot of their node${alsoPrimary ? ', though it led the system group' : ''}, and no others`, async () => {
+      const { world, nodes, wired, system } = await cluster();
+      const [a, b, c] = nodes as [TestNode, TestNode, TestNode];
+      const owner = alsoPrimary ? a : b;
+      const common = { vhost: '/', arguments: { 'x-replicate': 'none' } };
+      for (const node of [a, b, c]) {
+        const { wiring } = wired.at(node);
+        const connection = `${node.name}/${node.boot}/1`;
+        const exchange = { name: `x ${node.name}`, type: 'fanout', passive: false, durable: true };
+        await outcome(
+          world,
+          10,
+          wiring.declareExchange({ ...common, ...exchange, autoDelete: false, internal: false, connection }),
+        );
+        const ends = { source: 'amq.fanout', destination: exchange.name, destinationKind: 'exchange' } as const;
+        await outcome(world, 10, wiring.bind({ ...common, ...ends, routingKey: '' }, connection));
+      }
+      await world.run(600);
+      for (const { tables } of wired.nodes.values())
+        assert.deepEqual([tables.count('exchange'), tables.count('binding')], [3, 3]);
+      owner.kill();
+      wired.nodes.delete(owner.name);
+      if (alsoPrimary) system.lead(b);
+      await world.run(600);
+      for (const { tables } of wired.nodes.values()) {
+        assert.deepEqual([tables.count('exchange'), tables.count('binding')], [2, 2]);
+        assert.equal(tables.exchange('/', `x ${owner.name}`), undefined);
+      }
+    });
+
+  it('end without much delay if they are very many', async () => {
+    const { world, nodes, wired } = await cluster();
+    const [a, b] = nodes as [TestNode, TestNode];
+    const ends = { source: 'amq.direct', destination: 'amq.fanout', destinationKind: 'exchange' } as const;
+    const none = { vhost: '/', arguments: { 'x-replicate': 'none' } };
+    const total = 6 * goneMax;
+    for (let i = 0; i < total; i++) void wired.at(b).wiring.bind({ ...none, ...ends, routingKey: `k${i}` }, 'b/2/1');
+    const { tables } = wired.at(a);
+    await world.run(50);
+    assert.equal(tables.count('binding'), total);
+    b.kill();
+    wired.nodes.delete('b');
+    await world.run(400);
+    assert.equal(tables.count('binding'), 0);
   });
 });
 

@@ -18,6 +18,8 @@ const table: [name: string, pattern: Arguments, headers: Arguments, matches: boo
   ['all-with-x: x- matches', { 'x-match': 'all-with-x', 'x-a': 1 }, { 'x-a': 1 }, true],
   ['any-with-x: x- matches', { 'x-match': 'any-with-x', 'x-a': 1, b: 2 }, { 'x-a': 1 }, true],
   ['any-with-x: x-match itself never does', { 'x-match': 'any-with-x' }, { 'x-match': 'any-with-x' }, false],
+  ['whether it is replicated is nobody’s header', { 'x-match': 'all-with-x', 'x-replicate': 'none' }, {}, true],
+  ['nor by its other names', { 'qpid.replicate': 'none', a: 1 }, { a: 1 }, true],
   ['void: presence is enough', { a: null }, { a: 'whatever' }, true],
   ['void: absence is not', { a: null }, {}, false],
   ['a void header is no match for a value', { a: 1 }, { a: null }, false],

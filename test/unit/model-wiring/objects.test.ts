@@ -73,8 +73,26 @@ test('every kind of object survives encoding, without its position', () => {
     queueObject('q', { owner: 'n1/4/7', group: 0x8001, durable: false }),
     bindingObject('e', 'f', 'k.#', { destinationKind: 'exchange', durable: false }),
     { kind: 'use', position: 0, queue: 7, durable: true },
+    exchangeObject('e', 'topic', { goesWith: { node: 'n1', boot: 4 } }),
+    bindingObject('e', 'q', '', { goesWith: { node: 'rack/n1', boot: 4 } }),
   ];
   for (const object of objects) assert.deepEqual(decodeObject(encodeObject({ ...object, position: 77 })), object);
+});
+
+test('what version 1 wrote of exchanges and bindings is what it was', () => {
+  const text = (object: WiringObject): string => new TextDecoder().decode(encodeObject(object));
+  const exchange = exchangeObject('e', 'topic', { arguments: { a: 1 } });
+  const binding = bindingObject('e', 'q', 'k');
+  const frozen = [
+    '{"v":1,"kind":"exchange","vhost":"/","name":"e","type":"topic","durable":true,"autoDelete":false,"internal":false,"arguments":{"a":1}}',
+    '{"v":1,"kind":"binding","vhost":"/","source":"e","destination":"q","routingKey":"k","destinationKind":"queue","arguments":{},"durable":true}',
+  ];
+  assert.deepEqual(
+    [exchange, binding].map(text).map((json) => JSON.parse(json)),
+    frozen.map((json) => JSON.parse(json)),
+  );
+  const read = frozen.map((json) => decodeObject(new TextEncoder().encode(json)));
+  assert.deepEqual(read, [exchange, binding]);
 });
 
 test('fields and kinds of later versions are passed over', () => {

@@ -7,6 +7,7 @@ import type { WiringAnswer, WiringOperation } from '../../../src/model/wiring/op
 import { operationsMax, removeMax, type WiringLog, WiringSequencer } from '../../../src/model/wiring/sequencer.js';
 import { WiringTables } from '../../../src/model/wiring/tables.js';
 import { NaiveWiring } from './naive-wiring.js';
+import { goneMax } from '../../../src/model/wiring/plan-node.js';
 import {
   alice,
   bind,
@@ -43,6 +44,7 @@ class System implements WiringLog {
       version: () => 2,
       chooseGroup: (queue) => (queue.owner === '' ? 1 : 9),
       isOver: () => !this.isBack,
+      isAlone: false,
     });
   }
 
@@ -307,6 +309,55 @@ test('a declaration that overtakes the end of its connection finds it closed in 
   system.sequencer.submit(declareQueue('q', { exclusive: true }), ({ result }) => answers.push(result));
   system.commit();
   assert.deepEqual(answers, ['done', 'done', 'refused', 'done']);
+});
+
+test('what goes with a boot is deleted once, by whichever primary comes to it', () => {
+  for (const [count, kept] of [
+    [10, 0],
+    [10, 1],
+    [2 * goneMax + 1, 0],
+    [2 * goneMax + 1, 1],
+  ] as const) {
+    const system = new System();
+    system.sequencer.submit(declareQueue('q'), () => {});
+    system.commit();
+    const goesWith = { node: 'n1', boot: 1 };
+    for (let i = 0; i < count; i++)
+      system.tables.appeared(10_000 + i, bindingObject('amq.topic', 'q', `k${i}`, { goesWith }));
+    const answers: string[] = [];
+    const gone = { op: 'nodeGone', ...goesWith } as const;
+    system.sequencer.submit(gone, ({ result }) => answers.push(result));
+    system.takeOver(kept);
+    while (system.tables.count('binding') > 0) {
+      system.sequencer.submit(gone, ({ result }) => answers.push(result));
+      system.commit();
+    }
+    assert.deepEqual(answers, ['retry', ...Array<string>(Math.ceil(count / goneMax) - kept).fill('done')]);
+    const removed = system.events.flatMap(({ remove }) => remove ?? []);
+    assert.equal(removed.length, count);
+    assert.equal(new Set(removed).size, removed.length);
+    assert.equal(system.tables.count('queue'), 1);
+  }
+});
+
+test('a declaration waits until what a boot that is over has left is gone', () => {
+  const system = new System();
+  const none = { arguments: { 'x-replicate': 'none' } };
+  const answers: string[] = [];
+  const ask = (operation: WiringOperation): void =>
+    system.sequencer.submit(operation, ({ result }) => answers.push(result));
+  system.isBack = true;
+  ask(declareExchange('x', 'fanout', none));
+  system.commit();
+  system.isBack = false;
+  ask(declareExchange('x', 'fanout', { ...none, connection: bob }));
+  ask({ op: 'nodeGone', node: 'n1', boot: 1 });
+  ask(declareExchange('x', 'fanout', { ...none, connection: bob }));
+  assert.deepEqual(answers, ['done', 'retry']);
+  system.commit();
+  system.commit();
+  assert.deepEqual(answers, ['done', 'retry', 'done', 'done']);
+  assert.deepEqual(system.tables.exchange('/', 'x')?.goesWith, { node: 'n2', boot: 2 });
 });
 
 test('the number of waiting operations is bounded', () => {

@@ -99,6 +99,7 @@ export function declareExchange(name: string, type = 'direct', fields: Partial<D
     autoDelete: false,
     internal: false,
     arguments: {},
+    connection: alice,
     ...fields,
   };
 }
@@ -135,20 +136,24 @@ export class InstantWiring {
   readonly tables: WiringTables = new WiringTables();
   readonly gone: Map<string, number> = new Map();
   readonly context: PlanContext = {
+    isAlone: false,
     tables: this.tables,
     limits: defaultLimits,
     chooseGroup: (queue: QueueObject): number => (queue.owner === '' ? 1 : 0x8001),
     replicasMax: (): number => 3,
     version: (): number => this.version,
+    isOver: (node: string, boot: number): boolean => boot <= (this.gone.get(node) ?? 0),
     isGone: (node: string, boot: number): boolean => boot <= (this.gone.get(node) ?? 0),
   };
   lsn: Lsn = 0;
   version = 2;
+  /** Whether it is no cluster's. */
+  isAlone = false;
   /** Objects deleted by the last operation. */
   deleted: readonly WiringObject[] = [];
 
   run(operation: WiringOperation): WiringAnswer {
-    const { creates, deletes, answer } = plan(this.context, operation);
+    const { creates, deletes, answer } = plan({ ...this.context, isAlone: this.isAlone }, operation);
     this.deleted = deletes;
     let position = answer.result === 'done' ? answer.position : 0;
     for (const object of creates) {

@@ -7,6 +7,10 @@ import { WiringTables } from '../../../src/model/wiring/tables.js';
 import { alice, bindingObject, bob, exchangeObject, queueObject, reached } from './support.js';
 
 const names = fc.constantFrom('a', 'b', 'c');
+/** With a boot, or not: the boots of alice and bob, and another of alice's node. */
+const ending = fc.constantFrom({}, {}, ...[1, 3].map((boot) => ({ goesWith: { node: 'n1', boot } })), {
+  goesWith: { node: 'n2', boot: 2 },
+});
 const objects: fc.Arbitrary<WiringObject> = fc.oneof(
   fc.tuple(names, fc.constantFrom('', alice, bob), fc.constantFrom(1, 2)).map(([name, owner, group]) => {
     return queueObject(name, { owner, group });
@@ -16,8 +20,9 @@ const objects: fc.Arbitrary<WiringObject> = fc.oneof(
       names,
       fc.constantFrom('direct', 'fanout', 'topic', 'headers'),
       fc.constantFrom({}, { 'alternate-exchange': 'a' }),
+      ending,
     )
-    .map(([name, type, args]) => exchangeObject(name, type, { arguments: args })),
+    .map(([name, type, args, goes]) => exchangeObject(name, type, { arguments: args, ...goes })),
   fc
     .tuple(
       names,
@@ -25,9 +30,10 @@ const objects: fc.Arbitrary<WiringObject> = fc.oneof(
       fc.constantFrom('', 'a', '*', '#'),
       fc.constantFrom('queue', 'exchange'),
       fc.constantFrom({}, { h: 1 }),
+      ending,
     )
-    .map(([source, to, key, destinationKind, args]) => {
-      return bindingObject(source, to, key, { destinationKind, arguments: args });
+    .map(([source, to, key, destinationKind, args, goes]) => {
+      return bindingObject(source, to, key, { destinationKind, arguments: args, ...goes });
     }),
   fc.constantFrom<WiringObject>({ kind: 'vhost', position: 0, name: 'v' }),
 );
@@ -51,7 +57,9 @@ function answers(tables: WiringTables): unknown {
     inbound: ['a', 'b', 'c'].map((name) => positions(tables.queueTarget('/', name)?.inbound() ?? [])),
     outbound: ['a', 'b', 'c'].map((name) => positions(tables.exchangeTarget('/', name)?.outbound() ?? [])),
     owned: [alice, bob].map((owner) => positions(tables.queuesOwnedBy(owner))),
-    owners: [...tables.owners()].sort(),
+    boots: [...tables.boots.all()]
+      .map(({ node, boot, objects }) => `${node}/${boot} ${positions(objects).join()}`)
+      .sort(),
     groups: [1, 2].map((group) => positions(tables.queuesOfGroup(group))),
     counts: (['vhost', 'exchange', 'queue', 'binding'] as const).map((kind) => tables.count(kind)),
     all: positions(tables.objects()),

@@ -7,7 +7,7 @@ import { wantedReplicas } from '../../../src/cluster/replication/replica-places.
 import { QueuePlaces } from '../../../src/cluster/wiring/queue-places.js';
 import { silentLogger } from '../../../src/base/logger.js';
 import type { Arguments } from '../../../src/model/broker.js';
-import { bind, declareExchange, declareQueue, InstantWiring, queueObject } from '../model-wiring/support.js';
+import { declareQueue, InstantWiring, queueObject } from '../model-wiring/support.js';
 
 /** Three nodes; groups 1 to 3 of three replicas, each led by one of them. */
 class World {
@@ -126,23 +126,6 @@ describe('groups of another size', () => {
     } as const;
     world.wiring.done({ op: 'setPolicy', policy });
     assert.equal((await world.group('n2')).size, 2);
-  });
-
-  test('exchanges and bindings are on all nodes', () => {
-    const wiring = new InstantWiring();
-    wiring.done(declareQueue('q'));
-    wiring.done(declareExchange('x', 'direct', { arguments: { 'x-replicate': 'all' } }));
-    wiring.done(bind('x', 'q', 'k', { arguments: { 'x-replicate': true } }));
-    const [some, none] = [{ 'qpid.replicate': 'some' }, { 'x-replicate': 'none' }];
-    assert.match(
-      wiring.refused(declareExchange('y', 'direct', { arguments: some })),
-      /^precondition-failed: .*'all' or/,
-    );
-    assert.match(
-      wiring.refused(declareExchange('y', 'direct', { arguments: none })),
-      /^not-implemented: .*on all nodes/,
-    );
-    assert.match(wiring.refused(bind('x', 'q', 'k', { arguments: none })), /^not-implemented: .*on all nodes/);
   });
 
   test('nonsense is refused with what is allowed', () => {
