@@ -1,8 +1,10 @@
 /**
  * All nodes have the same wiring at rest, and it holds what was declared: every queue whose declaration was confirmed and whose
- * deletion nobody asked for, and no queue that lived with a client that is gone. (Of auto-delete queues only those count whose
+ * deletion nobody asked for, no queue that lived with a client that is gone, and nothing that went with a boot that is over. (Of auto-delete queues only those count whose
  * consumer left while nothing failed: others go some seconds after a takeover, or stay when every node was restarted.)
  */
+import type { NodeBoot } from '../../src/model/wiring/objects.js';
+import { ownerOf } from '../../src/model/wiring/operations.js';
 import { Checker } from './checker.js';
 
 export class WiringEqual extends Checker {
@@ -18,7 +20,17 @@ export class WiringEqual extends Checker {
       const extra = theirs.find((line) => !wiring.includes(line));
       if (extra !== undefined) return `${first!.name} does not have, as ${node.name} has: ${extra}`;
     }
-    return this.leftBehind();
+    return this.leftBehind() || this.leftByBoots(wiring);
+  }
+
+  private leftByBoots(wiring: readonly string[]): string {
+    for (const line of wiring) {
+      const { goesWith, owner } = JSON.parse(line) as { goesWith?: NodeBoot; owner?: string };
+      const { node, boot } = goesWith ?? ownerOf(owner ?? '') ?? {};
+      if (node !== undefined && this.world.node(node).process?.probe.boot !== boot)
+        return `boot ${boot} of ${node} is over, and there is ${line}`;
+    }
+    return '';
   }
 
   /** A new primary gives nodes some seconds to subscribe again before a queue counts as left. */

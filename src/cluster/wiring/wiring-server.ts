@@ -12,6 +12,7 @@ import {
   type WiringAnswer,
   type WiringOperation,
 } from '../../model/wiring/operations.js';
+import { goneMax } from '../../model/wiring/plan-node.js';
 import { WiringSequencer } from '../../model/wiring/sequencer.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import type { Frame } from '../link/frame.js';
@@ -98,14 +99,15 @@ export class WiringServer {
     this.orphans = clock.every(orphanPeriodMs, () => this.reportGone());
   }
 
-  /** Deletes what goes with boots that are over; what is left after an operation with the next. */
+  /** Deletes what goes with boots that are over; if that is much, one operation after the other. */
   private reportGone(): void {
-    for (const { node, boot } of this.options.tables.boots.all()) {
+    for (const { node, boot, objects } of this.options.tables.boots.all()) {
       if (this.reporting.has(boot) || !this.options.lives.isOver(node, boot)) continue;
       this.reporting.add(boot);
+      const isMany = objects.size > goneMax;
       this.submit({ op: 'nodeGone', node, boot }, ({ result }) => {
         this.reporting.delete(boot);
-        if (result === 'done') this.reportGone();
+        if (result === 'done' && isMany) this.options.clock.after(0, () => this.reportGone());
       });
     }
   }

@@ -425,7 +425,7 @@ export function perfectBrokers(defects: Partial<Defects> = {}): ProcessFactory {
             (queue) =>
               queue.incarnation === incarnation && queue.messages.some((message) => message.position === position),
           ),
-        wiring: () => [...memory.queues.keys()].sort(),
+        wiring: () => [...memory.queues.keys()].sort().map((name) => JSON.stringify({ name })),
         residue: () => ({}),
       },
     };
