@@ -46,6 +46,8 @@ interface Content {
   damaged: boolean;
   /** Number of the journal's last segment; 0: none was begun, or an older version wrote this. */
   segment: number;
+  /** Segments up to that number were there when damage was found of which nobody has a copy; 0: none. */
+  evidence: number;
   coordinator: CoordinatorMark;
 }
 
@@ -86,6 +88,7 @@ export class StoreIdentity {
       boots: 0,
       damaged: false,
       segment: 0,
+      evidence: 0,
       coordinator: noCoordinator,
     };
     const identity = new StoreIdentity(disk, content);
@@ -170,6 +173,15 @@ export class StoreIdentity {
     await this.save({ segment });
   }
 
+  /** Segments up to this number are not deleted, but put in quarantine. */
+  get evidence(): number {
+    return this.content.evidence;
+  }
+
+  async setEvidence(evidence: number): Promise<void> {
+    if (evidence > this.content.evidence) await this.save({ evidence });
+  }
+
   private save(change: Partial<Content>): Promise<void> {
     const saved = this.saving.then(() => this.write({ ...this.content, ...change }));
     this.saving = saved.catch(() => {});
@@ -216,12 +228,13 @@ function parse(text: string, formatMax: number): Content {
   if (content.format > formatMax) throw tooNew('the data folder', content.format, formatMax);
   if (typeof content.store !== 'string' || !/^[0-9a-f]{32}$/.test(content.store))
     throw new StoreRefusedError(`${identityName} in the data folder has no store id`);
-  const { format, store, cluster = '', shared = false, boots = 0, damaged = false, segment = 0 } = content;
-  const { coordinator = noCoordinator } = content;
+  const { format, store, cluster = '', shared = false, boots = 0, damaged = false } = content;
+  const { segment = 0, evidence = 0, coordinator = noCoordinator } = content;
   const flags = typeof shared === 'boolean' && typeof damaged === 'boolean';
-  if (typeof cluster !== 'string' || !flags || !isCount(boots) || !isCount(segment) || !isMark(coordinator))
+  const areCounts = isCount(boots) && isCount(segment) && isCount(evidence);
+  if (typeof cluster !== 'string' || !flags || !areCounts || !isMark(coordinator))
     throw new StoreRefusedError(`${identityName} in the data folder makes no sense: put back one that does`);
-  return { product, format, store, cluster, shared, boots, damaged, segment, coordinator };
+  return { product, format, store, cluster, shared, boots, damaged, segment, evidence, coordinator };
 }
 
 function isMark(mark: Partial<CoordinatorMark> | null): mark is CoordinatorMark {

@@ -40,8 +40,6 @@ export class Recovery {
   /** The last segment that was begun, as the store's identity knows; 0: it does not. */
   private readonly segmentBegun: number;
   private readonly formatMax: number;
-  /** Nobody will make damage good: what is left beside it is evidence. */
-  private readonly alone: boolean;
   private readonly logger: Logger;
   private readonly metas = new Map<number, StoredMeta>();
   private manifest: Manifest['segments'] | undefined;
@@ -56,7 +54,6 @@ export class Recovery {
     tag: StoreTag,
     segmentBegun: number,
     formatMax: number,
-    alone: boolean,
     logger: Logger,
   ) {
     this.segments = segments;
@@ -64,7 +61,6 @@ export class Recovery {
     this.tag = tag;
     this.segmentBegun = segmentBegun;
     this.formatMax = formatMax;
-    this.alone = alone;
     this.logger = logger;
   }
 
@@ -78,7 +74,6 @@ export class Recovery {
     const windows = new Windows(this.chunks, visitor, this.metas);
     for (const segment of this.segments.all()) await this.readSegment(segment, windows);
     this.findMissing(lastSegmentNumber);
-    if (this.alone && this.report.damaged.length > 0) this.keepEvidence();
     visitor.done();
     const last = this.segments.get(lastSegmentNumber);
     const goOn = last !== undefined && last.size < segmentBytes && !last.damaged;
@@ -215,15 +210,6 @@ export class Recovery {
       });
       this.logger.error('a segment of the journal is missing: acknowledged messages may be missing', { segment });
     }
-  }
-
-  /** What was damaged may be the declaration of a queue, without which its messages elsewhere are nobody's, and would be removed. */
-  private keepEvidence(): void {
-    for (const segment of this.segments.all()) segment.evidence = true;
-    this.logger.error(
-      'no other broker can make the damage good: segments of now that are not needed any more are kept as quarantine-*, until somebody removes them',
-      { segments: this.segments.size },
-    );
   }
 
   private scan(segment: Segment, visitor: ScanVisitor): Promise<ScanEnd> {

@@ -81,10 +81,11 @@ export class Store {
     const { chunks, segments } = this;
     const { identity } = this;
     const tag = storeTag(identity.storeId);
-    const { formatMax = protocolVersions.max, alone = false } = this.options;
-    const recovery = new Recovery(segments, chunks, tag, identity.segment, formatMax, alone, logger);
+    const { formatMax = protocolVersions.max } = this.options;
+    const recovery = new Recovery(segments, chunks, tag, identity.segment, formatMax, logger);
     const { report, start } = await recovery.run(visitor, segmentBytes);
     if (report.damaged.length > 0) await identity.setDamaged(true);
+    if (this.options.alone === true) await this.keepEvidence(report.damaged.length > 0);
     const lowWaterBytes = this.options.lowWaterBytes ?? defaultLowWaterBytes;
     const begun = (segment: number): Promise<void> => identity.setSegment(segment);
     const journal = new DiskJournal(
@@ -98,6 +99,22 @@ export class Store {
     compactor.start();
     this.started = { journal, compactor };
     return report;
+  }
+
+  /**
+   * What is damaged may be the declaration of a queue, without which its messages elsewhere are nobody's, and would be deleted. Where
+   * nobody else has them, all segments of that time are put in quarantine instead, at later starts too.
+   */
+  private async keepEvidence(isDamaged: boolean): Promise<void> {
+    const { identity, segments, options } = this;
+    if (isDamaged) {
+      await identity.setEvidence(Math.max(0, ...[...segments.all()].map(({ number }) => number)));
+      options.logger.error(
+        'no other broker can make the damage good: segments of now that are not needed any more are kept as quarantine-*, until somebody removes them',
+        { segments: segments.size },
+      );
+    }
+    for (const segment of segments.all()) segment.evidence = segment.number <= identity.evidence;
   }
 
   /**

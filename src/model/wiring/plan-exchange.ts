@@ -33,7 +33,7 @@ export function planDeclareExchange(planner: Planner, declaration: DeclareExchan
   const type = checkType(declaration.type);
   checkReplicateArgument(declaration.arguments, what);
   if (current !== undefined) {
-    checkSameExchange(current, declaration);
+    checkSameExchange(planner, current, declaration);
     planner.position = current.position;
     return;
   }
@@ -101,14 +101,14 @@ function checkAlternate(declaration: DeclareExchange): void {
   );
 }
 
-function checkSameExchange(current: ExchangeObject, declaration: DeclareExchange): void {
+function checkSameExchange({ context }: Planner, current: ExchangeObject, declaration: DeclareExchange): void {
   const what = describeExchange(current.vhost, current.name);
   checkEquivalent('type', what, declaration.type, current.type);
   checkEquivalent('durable', what, declaration.durable, current.durable);
   checkEquivalent('auto_delete', what, declaration.autoDelete, current.autoDelete);
   checkEquivalent('internal', what, declaration.internal, current.internal);
   const level = (table: Arguments): string => (isReplicated(table) ? Replicate.all : Replicate.none);
-  checkEquivalent('x-replicate', what, level(declaration.arguments), level(current.arguments));
+  if (!context.isAlone) checkEquivalent('x-replicate', what, level(declaration.arguments), level(current.arguments));
   const received = argument(declaration.arguments, alternate);
   const now = argument(current.arguments, alternate);
   if (!argumentsEqual(received, now)) {

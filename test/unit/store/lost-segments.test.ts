@@ -65,6 +65,31 @@ describe('a lost segment', () => {
     });
   }
 
+  it('leaves a broker that is alone nothing to delete of what was there with it, at later starts neither', async () => {
+    const { disk } = await threeSegments();
+    disk.remove('journal-0000000002.seg');
+    const alone = { ...options, alone: true };
+    const again = await Harness.open(disk, alone);
+    assert.equal(again.report.damaged.length, 1);
+    again.group(1).enqueue(300);
+    await again.settled();
+    await again.compact();
+    const later = disk.kill();
+    const third = await Harness.open(later, alone);
+    // Newer segments come, and go.
+    for (let i = 0; i < 30; i++) {
+      third.group(1).enqueue(1000);
+      await third.settled();
+    }
+    third.group(1).dequeue([...third.group(1).index.keys()]);
+    await third.settled();
+    await third.compact();
+    const names = later.fileNames();
+    assert.ok(names.filter((name) => name.startsWith('journal-')).length < 5, String(names));
+    const kept = names.filter((name) => name.startsWith('quarantine-'));
+    assert.deepEqual(kept, ['quarantine-journal-0000000001.seg', 'quarantine-journal-0000000003.seg']);
+  });
+
   it('is told when all are gone', async () => {
     const { disk } = await threeSegments();
     for (const name of disk.fileNames()) if (name.startsWith('journal-')) disk.remove(name);
