@@ -4,6 +4,7 @@
  */
 import { type Clock, sleep } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
+import type { Random } from '../base/random.js';
 import type { Rules } from '../base/rules.js';
 import { type Flushable, Phase, type Turn } from '../base/turn.js';
 import { type Change, type Coordinator, type Entry, OutcomeUnknownError } from './coordinator/coordinator.js';
@@ -43,6 +44,11 @@ export interface MapListener {
   memberChanged(member: Member | undefined, node: string): void;
   configChanged?(config: ClusterConfig): void;
   forgotten?(store: string, node: Forgotten): void;
+}
+
+/** Resolves when a compare-and-set whose outcome is not known is to be made again: at random, so that nodes do not keep step. */
+export function untilNextAttempt(clock: Clock, random: Random): Promise<void> {
+  return sleep(clock, 20 + random.int(30));
 }
 
 export class ClusterMap implements Flushable {

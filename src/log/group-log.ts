@@ -174,7 +174,7 @@ export class GroupLog {
     const batch = new Batch(chunk, start, this.offset, this.end, first, last, this.batchDurable, this.batchRelaxed);
     this.end = last;
     this.push(batch);
-    this.closeIfLarge();
+    this.letGoOfLarge();
     return batch;
   }
 
@@ -195,7 +195,7 @@ export class GroupLog {
     );
     this.end = batch.last;
     this.push(batch);
-    this.closeIfLarge();
+    this.letGoOfLarge();
     return batch;
   }
 
@@ -284,9 +284,9 @@ export class GroupLog {
     return this.headNumber + low - this.head;
   }
 
-  /** After `store`: a chunk that is full with what was stored is not kept open. */
+  /** Closes the chunk of a large message, which is full with it: an open one stays in memory, however long nothing follows. */
   letGoOfLarge(): void {
-    if (this.batchStart < 0) this.closeIfLarge();
+    if (this.chunk !== undefined && this.chunk.capacity > chunkBytes) this.letGoOf(this.chunk);
   }
 
   /** If `chunk` is the open one, the next batch begins in a new one. */
@@ -310,11 +310,6 @@ export class GroupLog {
   private openNewChunk(bytes: number): void {
     this.chunk = this.chunks.open(this.group, Math.max(bytes, chunkBytes));
     this.offset = 0;
-  }
-
-  /** A chunk of a large message is full with it: an open one stays in memory, however long nothing follows. */
-  private closeIfLarge(): void {
-    if (this.chunk !== undefined && this.chunk.capacity > chunkBytes) this.closeChunk();
   }
 
   private closeChunk(): void {

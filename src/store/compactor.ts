@@ -10,7 +10,7 @@
  * When what was lost by damage is there again, damaged segments go the same way, however much of them is needed: the next
  * recovery is to find a journal without damage.
  */
-import type { Clock, Timer } from '../base/clock.js';
+import { type Clock, sleep, type Timer } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Rules } from '../base/rules.js';
 import type { ChunkStore } from '../log/chunk-store.js';
@@ -134,8 +134,7 @@ export class Compactor {
     let looked = 0;
     for (const segment of [...segments.all()]) {
       if (!segment.sealed || segment.chunks.size > 0 || segment.users > 0) continue;
-      if (++looked % looksPerTurn === 0)
-        await this.unlessStopped(new Promise((go) => clock.after(1, () => go(undefined))));
+      if (++looked % looksPerTurn === 0) await this.unlessStopped(sleep(clock, 1));
       if (segment.carried || !segments.isNeeded(segment)) dead.push(segment);
     }
     return dead;

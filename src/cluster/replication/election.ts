@@ -3,8 +3,8 @@
  * deposed, then one compare-and-set against the version read. Who comes first is well known (r15): the in-sync members in the
  * order of the replicas after the old primary; each later one waits a little longer.
  */
-import { sleep } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
+import { untilNextAttempt } from '../cluster-map.js';
 import type { Deposal } from '../liveness/liveness.js';
 import { type GroupRecord, Placement, type Replica, sameReplica, type Versioned } from '../map.js';
 import type { ReplicationContext } from './context.js';
@@ -115,7 +115,7 @@ export class Election {
         // It certainly did not happen: whoever is deposed gets its promises again until there is another attempt.
         if (outcome.kind === 'unavailable' && isSettled) return;
         isSettled = false;
-        await sleep(clock, 20 + random.int(30));
+        await untilNextAttempt(clock, random);
         const now = this.replica.record;
         if (now !== undefined && now.version !== seen.version) break;
       }

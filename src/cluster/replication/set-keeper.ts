@@ -3,8 +3,7 @@
  * the tenure (lease) that covers the set, and gives lost replicas' places to other nodes. All changes are compare-and-sets
  * of the whole record, one at a time (rules 3, 5, 8, 11, 21).
  */
-import { sleep } from '../../base/clock.js';
-import type { SwapOutcome } from '../cluster-map.js';
+import { type SwapOutcome, untilNextAttempt } from '../cluster-map.js';
 import type { Tenure } from '../liveness/liveness.js';
 import {
   type GroupRecord,
@@ -292,7 +291,7 @@ export class SetKeeper {
 
   private pause(): Promise<void> {
     const { clock, random } = this.context;
-    return sleep(clock, 20 + random.int(30));
+    return untilNextAttempt(clock, random);
   }
 
   /** The record as it stands, from a swap or from the watch. Another primary or epoch: the replica deals with it. */

@@ -13,7 +13,7 @@ import { Refusal, RefusedError } from '../../base/errors.js';
 import type { Logger } from '../../base/logger.js';
 import type { Random } from '../../base/random.js';
 import type { Rules } from '../../base/rules.js';
-import type { ClusterMap, SwapOutcome } from '../cluster-map.js';
+import { type ClusterMap, type SwapOutcome, untilNextAttempt } from '../cluster-map.js';
 import { refreshed } from '../consulting.js';
 import type { Liveness } from '../liveness/liveness.js';
 import type { GroupRecord, Versioned } from '../map.js';
@@ -173,7 +173,7 @@ export class Override {
           return record;
         throw this.changed(record, value.primary.node);
       }
-      await sleep(this.sources.clock, 20 + this.sources.random.int(30));
+      await untilNextAttempt(this.sources.clock, this.sources.random);
     }
     throw new RefusedError(Refusal.internalError, 'the coordinator does not answer: whether it was done is not known');
   }
