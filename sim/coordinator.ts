@@ -10,6 +10,7 @@ import {
   type Entry,
   type SwapResult,
 } from '../src/cluster/coordinator/coordinator.js';
+import { checkChanges } from '../src/cluster/coordinator/entries.js';
 import type { Context, EventLoop } from './event-loop.js';
 import type { SimRandom } from './random.js';
 
@@ -119,7 +120,11 @@ export class SimCoordinator {
     return {
       identity: () => ask(() => this.request(host, context, () => this.identityText)),
       read: (prefix) => ask(() => this.request(host, context, () => this.matching(prefix))),
-      swap: (changes) => ask(() => this.swap(host, context, changes)),
+      swap: (changes) =>
+        ask(() => {
+          checkChanges(changes);
+          return this.swap(host, context, changes);
+        }),
       watch: (prefix, changed) => {
         const watcher: Watcher = {
           life,

@@ -149,7 +149,11 @@ export class ClusterMap implements Flushable {
   flush(): void {
     const swaps = this.pending;
     this.pending = [];
-    void this.send(swaps);
+    // Of those of one record only the first: the others name the same version, and are to find that it has changed.
+    const first = new Map<string, PendingSwap>();
+    for (const swap of swaps) if (!first.has(swap.change.key)) first.set(swap.change.key, swap);
+    const others = swaps.filter((swap) => first.get(swap.change.key) !== swap);
+    void this.send([...first.values()]).then(() => this.sendSingly(others));
   }
 
   private swap<T>(change: Change): Promise<SwapOutcome<T>> {
@@ -172,6 +176,10 @@ export class ClusterMap implements Flushable {
         return;
       }
     }
+    await this.sendSingly(swaps);
+  }
+
+  private async sendSingly(swaps: PendingSwap[]): Promise<void> {
     await Promise.all(
       swaps.map(async (swap) => {
         const change = this.rules.wholeRecord ? swap.change : await this.blind(swap.change);

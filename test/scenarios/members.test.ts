@@ -155,7 +155,10 @@ describe('members', { timeout: 150_000 }, () => {
       ({ groups }) => groups.some(({ joining }) => joining.some(({ node }) => node === joiner.name)),
       { asked: ready },
     );
-    const { groups } = await cluster.untilView('any', () => true, { asked: ready });
+    // Frozen first: otherwise a group might be joined between being seen and the kill.
+    ready.freeze();
+    await sleep(100);
+    const { groups } = await cluster.untilView('any', () => true, { asked: joiner });
     const behind = groups.filter(({ inSync }) => !inSync.includes(joiner.name)).map(({ id }) => id);
     await ready.kill();
     assert.ok(behind.length > 0, 'the join was not over');
