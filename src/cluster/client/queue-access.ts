@@ -1,6 +1,7 @@
 /**
- * Queues by name, for what is answered from this node's own wiring. A node whose wiring may be old (rule 15) does not say that a
- * queue does not exist: somebody may have been told that it does. It waits until its wiring is current, and looks again.
+ * Queues by name, for what is answered from this node's own wiring. A node whose wiring may be old (rule 15) says neither that a
+ * queue does not exist nor that it does: somebody may have been told that it was declared, or deleted, and its name may be
+ * another queue's by now. It waits until its wiring is current, and looks then.
  */
 import type { Clock, Timer } from '../../base/clock.js';
 import { Refusal, RefusedError } from '../../base/errors.js';
@@ -38,14 +39,15 @@ export class QueueAccess {
   }
 
   /**
-   * The queue of this name; undefined: none is known, but there may be one, see `current`.
+   * The queue of this name; undefined: it is not known now what it names, see `current`.
    * @throws RefusedError (not-found)
    */
   find(vhost: string, name: string): QueueObject | undefined {
     const { tables, isCurrent } = this.options;
     checkVhost(tables, vhost);
+    if (!isCurrent()) return undefined;
     const queue = tables.queue(vhost, name);
-    if (queue === undefined && isCurrent()) throw notFound(describeQueue(vhost, name));
+    if (queue === undefined) throw notFound(describeQueue(vhost, name));
     return queue;
   }
 

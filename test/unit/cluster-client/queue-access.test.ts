@@ -50,11 +50,17 @@ test('one whose wiring may be old waits until it is current, and looks again', a
   await assert.rejects(notFound, refused(Refusal.notFound));
 });
 
-test('what it knows it uses at once', () => {
-  const { state, access, declare } = setUp();
+test('what it knows it does not use either: it may be deleted, and its name another queue\'s', async () => {
+  const { clock, state, access, declare } = setUp();
   declare('q', 7);
-  state.current = false;
   assert.equal(access.usable('/', 'q', 'n1/1/1')?.position, 7);
+  state.current = false;
+  assert.equal(access.usable('/', 'q', 'n1/1/1'), undefined);
+  const usable = access.usableSoon('/', 'q', 'n1/1/1');
+  declare('q', 9);
+  state.current = true;
+  clock.advance(20);
+  assert.equal((await usable).position, 9);
 });
 
 test('nobody waits for ever, nor without limit, nor for a node that stops', async () => {
