@@ -116,6 +116,10 @@ class BrokerProbe implements NodeProbe {
     return this.node.tables.queue(vhost, queue)?.group ?? -1;
   }
 
+  moves(): { from: number; to: number }[] {
+    return [...this.node.tables.moves.all()].map(({ source, target }) => ({ from: source.group, to: target.group }));
+  }
+
   incarnationOf(vhost: string, queue: string): number {
     return this.node.tables.queue(vhost, queue)?.position ?? 0;
   }

@@ -151,6 +151,8 @@ export class QueueLife {
   excuse = '';
   /** What happens to it may count before it is on disk. */
   relaxed = false;
+  /** It moves between groups: its messages have other positions there. */
+  moves = false;
   readonly copies: Copy[] = [];
 
   /** All that is in it now may be lost, for the reason given. */

@@ -103,6 +103,8 @@ export interface NodeProbe {
   attachedEpoch(group: number): number;
   /** The group of a queue; -1 = the node does not know the queue. */
   groupOf(vhost: string, queue: string): number;
+  /** The groups between which queues move now. */
+  moves(): { from: number; to: number }[];
   /** The incarnation of a queue; 0 = the node does not know it. */
   incarnationOf(vhost: string, queue: string): number;
   /** How far the node has the group's log: after a restart, what its journal had. -1 = it has none. */

@@ -114,7 +114,12 @@ export class Simulation {
       recycles: scenario?.recycles ?? false,
       ...(scenario === undefined
         ? {}
-        : { policies: scenario.policies ?? false, relaxed: scenario.relaxed ?? false, sized: false }),
+        : {
+            policies: scenario.policies ?? false,
+            relaxed: scenario.relaxed ?? false,
+            sized: false,
+            moves: scenario.moves ?? false,
+          }),
     });
     this.director = new FaultDirector(this.world);
     this.upgrades = new Upgrades(this.world, scenario?.firstVersion);

@@ -66,7 +66,8 @@ function excuseMessages(world: SimWorld, group: number): void {
   world.trace.add('excuse', `messages of group ${group} that are not durable`);
   for (const lives of world.history.queues.values()) {
     for (const queue of lives) {
-      if (groupOf(world, queue.name) !== group) continue;
+      // One that moves is in two groups at times.
+      if (!queue.moves && groupOf(world, queue.name) !== group) continue;
       for (const copy of queue.copies) if (!copy.durable && copy.excuse === '') copy.excuse = lostWithReplicas;
     }
   }
@@ -75,7 +76,7 @@ function excuseMessages(world: SimWorld, group: number): void {
 /** An operator is about to accept the loss of what the group has done since then. */
 export function rollBack(world: SimWorld, group: number, since: number): void {
   world.trace.add('excuse', `what group ${group} has done since ${since.toFixed(2)} ms`);
-  world.history.rollBack(group, ({ name }) => groupOf(world, name) === group, since);
+  world.history.rollBack(group, ({ name, moves }) => moves || groupOf(world, name) === group, since);
 }
 
 /** As any node knows it; -1 = nobody does. */

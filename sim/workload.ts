@@ -6,6 +6,7 @@ import { ConsumingClient, type ConsumerStyle } from './workload/consumer.js';
 import { protocolVersions } from '../src/base/versions.js';
 import type { Arguments } from '../src/model/broker.js';
 import { Declarer, fanoutExchange, type QueuePlan } from './workload/declarer.js';
+import { MovePolicies } from './workload/move-policies.js';
 import { PolicyMaker } from './workload/policy-maker.js';
 import { Publisher, type Target } from './workload/publisher.js';
 import { Getter, Loner, Purger, Recycler } from './workload/spoilers.js';
@@ -25,6 +26,8 @@ export interface WorkloadOptions {
   relaxed?: boolean;
   /** There are queues with numbers of replicas of their own; without it there may be some. */
   sized?: boolean;
+  /** There is a queue that moves between groups, as its policy changes; without it there may be one. */
+  moves?: boolean;
 }
 
 const draining: ConsumerStyle = {
@@ -85,6 +88,12 @@ export class Workload {
     if (this.options.sized ?? this.settings.chance(0.25)) add('home', 1, { 'x-replicate': 'none' });
   }
 
+  private addMoving(): void {
+    const random = this.world.random.fork('queues that move');
+    if (!(this.options.moves ?? random.chance(0.25))) return;
+    this.queues.push({ name: 'moving', durable: true, fanned: random.chance(0.5), arguments: {}, moves: true });
+  }
+
   /** Arguments that go before policies. */
   private ownSettings(queue: string): Arguments {
     if (!this.settings.chance(0.3)) return {};
@@ -95,7 +104,10 @@ export class Workload {
 
   /** Declares everything. */
   setUp(): Promise<void> {
-    if (this.world.nodes.every((node) => node.versions.max === protocolVersions.max)) this.addSized();
+    if (this.world.nodes.every((node) => node.versions.max === protocolVersions.max)) {
+      this.addSized();
+      this.addMoving();
+    }
     return this.declarer.setUp();
   }
 
@@ -122,6 +134,7 @@ export class Workload {
     const got = random.pick(this.queues).name;
     this.produce(new Getter(world, 'getter', got, got === this.withoutAck));
     if (this.has('purged')) this.produce(new Purger(world, 'purger', 'purged'));
+    if (this.has('moving')) this.produce(new MovePolicies(world, 'moves', 'moving'));
     if (this.has('recycled')) this.produce(new Recycler(world, 'recycler', 'recycled'));
     if (random.chance(0.4)) this.produce(new Loner(world, 'exclusive', true));
     if (random.chance(0.4)) this.produce(new Loner(world, 'auto-delete', false));

@@ -16,6 +16,7 @@ import { nodeGate, type SourcesGate } from './cluster/client/publish-gate.js';
 import { ClusterMap } from './cluster/cluster-map.js';
 import type { Coordinator } from './cluster/coordinator/coordinator.js';
 import { Links } from './cluster/link/links.js';
+import { Lives } from './cluster/liveness/lives.js';
 import { HeartbeatLiveness } from './cluster/liveness/heartbeats.js';
 import type { Liveness } from './cluster/liveness/liveness.js';
 import { SoloLiveness } from './cluster/liveness/solo.js';
@@ -29,6 +30,7 @@ import { forgottenText } from './cluster/membership.js';
 import { OwnMember } from './cluster/own-member.js';
 import { Readiness } from './cluster/readiness.js';
 import { JoinNews } from './cluster/join-news.js';
+import { QueueMoves } from './cluster/moving/queue-moves.js';
 import { ClusterReport } from './cluster/report.js';
 import { VersionKeeper } from './cluster/version-keeper.js';
 import { BackfillPace } from './cluster/replication/backfill-pace.js';
@@ -44,6 +46,7 @@ import { ClusterWiring } from './cluster/wiring/cluster-wiring.js';
 import { QueuePlaces } from './cluster/wiring/queue-places.js';
 import { RouteLease } from './cluster/wiring/route-lease.js';
 import { WiringClient } from './cluster/wiring/wiring-client.js';
+import { wiredGroup } from './cluster/wiring/wired-group.js';
 import { WiringReconciler } from './cluster/wiring/wiring-reconciler.js';
 import { WiringServer } from './cluster/wiring/wiring-server.js';
 import { Override } from './cluster/waiting/override.js';
@@ -101,6 +104,7 @@ export class BrokerNode {
   private member!: Member;
   private entry!: OwnMember;
   private news: FailoverNews | undefined;
+  private moves: QueueMoves | undefined;
   private versionKeeper: VersionKeeper | undefined;
   private recovered: Map<number, RecoveredGroup> = new Map();
   private readiness: Readiness | undefined;
@@ -160,6 +164,7 @@ export class BrokerNode {
     this.wiringServer?.close();
     this.clusterBroker?.close();
     this.clients?.close();
+    this.moves?.close();
     this.joins?.close();
     this.waiting?.close();
     this.routeLease?.close();
@@ -306,7 +311,7 @@ export class BrokerNode {
 
   private compose(): void {
     const { ports, options, map, tables } = this;
-    const { clock, turn, random, logger } = ports;
+    const { clock, turn, logger } = ports;
     this.system = new SystemReplica(tables);
     this.reconciler = new WiringReconciler(tables, logger, ports.slices);
     this.replication = new Replication(this.context(), this.member.ordinal, this.recovered);
@@ -344,7 +349,7 @@ export class BrokerNode {
       chooseGroup: (queue, node) => places.choose(queue, node),
       replicasMax: () => map.config.replicas,
       version: () => map.config.version,
-      lives: { isOver: (node, boot) => this.isOver(node, boot) },
+      lives: new Lives(map, this.liveness),
       links: this.links,
       clock,
       logger,
@@ -359,13 +364,30 @@ export class BrokerNode {
       clock,
     });
     this.queues = new QueueAccess({ tables, clock, isCurrent: () => this.mayRoute() });
-    const { clients, queues, wiringClient: client } = this;
+    this.composeWiring();
+    this.system.onVersion(() => this.reconciler.advanced());
+    this.composeBroker();
+  }
+
+  private composeWiring(): void {
+    const { ports, map, tables, clients, queues, wiringClient: client, system, replication, rules } = this;
     const { minInSync, replicate } = map.config;
     tables.settings.defaults = { minInSync, replicate };
     this.policies = new ClusterPolicies(tables, client);
-    this.wiring = new ClusterWiring({ tables, client, clients, queues, random, logger });
-    this.system.onVersion(() => this.reconciler.advanced());
-    this.composeBroker();
+    this.wiring = new ClusterWiring({ ...ports, tables, client, clients, queues });
+    if (this.links === undefined) return;
+    const { leaseMs } = this.options.times;
+    this.moves = new QueueMoves({
+      ...ports,
+      tables,
+      system,
+      map,
+      clients,
+      replication,
+      wiring: client,
+      leaseMs,
+      rules,
+    });
   }
 
   private composeWaiting(links: Links): void {
@@ -387,7 +409,8 @@ export class BrokerNode {
     const { tables, clients, map, report, admission } = this;
     const leads = (): boolean => this.mayRoute() && this.system.leader()?.appender.mayAct() === true;
     this.news = new FailoverNews({ tables, clients, map, report, admission, clock: ports.clock, leads });
-    const health = { publishStop: () => this.publishStop(), onChange: () => {} };
+    const publishStop = (): string => (this.mayRoute() ? '' : 'this node is not in sync with the cluster');
+    const health = { publishStop, onChange: () => {} };
     const { journal, chunks } = store;
     const watched = { health, journal, chunks, outbox: this.clients.memory };
     this.gate = nodeGate(watched, options, ports.clock, ports.logger);
@@ -404,6 +427,7 @@ export class BrokerNode {
       queues: this.queues,
       members: this.report,
       clock: ports.clock,
+      rules: this.rules,
       mayRoute: () => this.mayRoute(),
     });
     this.broker = this.clusterBroker;
@@ -460,26 +484,7 @@ export class BrokerNode {
       this.system.progressed();
       return;
     }
-    const primary = replica.primary!;
-    const { state } = replica;
-    this.reconciler.lead({
-      group: replica.group,
-      appender: primary,
-      wiringVersion: state.wiringVersion,
-      openQueues: () => state.incarnations(),
-      advanceWiring: (version, after) => primary.service?.advanceWiring(version, after),
-    });
-  }
-
-  private isOver(node: string, boot: number): boolean {
-    const member = this.map.members.get(node)?.value;
-    if (member === undefined) return this.map.isForgotten(node);
-    if (member.boot > boot) return true;
-    return this.liveness.mayDepose(node, boot);
-  }
-
-  private publishStop(): string {
-    return this.mayRoute() ? '' : 'this node is not in sync with the cluster';
+    this.reconciler.lead(wiredGroup(replica));
   }
 
   private mayRoute(): boolean {

@@ -16,7 +16,7 @@ export class MinInSync extends Checker {
   override confirmed(message: Message, node: string): void {
     const queue = message.copies.length === 1 ? message.copies[0]!.queue : undefined;
     const probe = this.world.node(node).process?.probe;
-    if (queue === undefined || queue.deletedFrom >= 0 || probe === undefined) return;
+    if (queue === undefined || queue.deletedFrom >= 0 || queue.moves || probe === undefined) return;
     const sentAt = message.sends[0]!.at;
     const minInSync = this.world.settings.leastMinInSync(queue.name, sentAt, this.world.loop.now);
     if (minInSync < 2) return;

@@ -29,7 +29,8 @@ export class PublishOrder extends Checker {
       if (last !== undefined && last.number >= number) this.fail(`${delivery} comes after ${last.delivery}`);
       this.lastByConsumer.set(key, { number, delivery });
     }
-    this.place(`${publisher} ${incarnation}`, { number, delivery });
+    // What was given back while its queue moved comes behind what waited.
+    if (!redelivered || !copy.queue.moves) this.place(`${publisher} ${incarnation}`, { number, delivery });
   }
 
   private place(key: string, seen: Seen): void {

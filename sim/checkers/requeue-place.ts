@@ -4,7 +4,7 @@
  * From outside: a requeue needs some time to reach the primary, and what was dispatched before that may still arrive a little
  * later. When after that a message behind it is seen, then it is itself on its way to somebody, and is seen a little later
  * at most; but if a consumer ended meanwhile, then it may have been on its way to that one, and is reckoned from there. Judged only while nothing fails, and not for messages that a purge or a deletion may have taken, or a consumer without
- * acknowledgement that ended while they were on their way to it.
+ * acknowledgement that ended while they were on their way to it. In a queue that moves it comes behind what waited.
  */
 import type { Delivery } from '../history.js';
 import { Checker } from './checker.js';
@@ -25,8 +25,9 @@ export class RequeuePlace extends Checker {
   private readonly awaited = new Map<string, Awaited[]>();
 
   override settled(delivery: Delivery): void {
-    if (delivery.state !== 'requeued' || !this.world.history.quiet || delivery.copy.queue.atMostOnce) return;
-    const key = delivery.copy.queue.name;
+    const { queue } = delivery.copy;
+    if (delivery.state !== 'requeued' || !this.world.history.quiet || queue.atMostOnce || queue.moves) return;
+    const key = queue.name;
     const list = this.awaited.get(key);
     const awaited = { requeued: delivery, overtakenAt: -1 };
     if (list === undefined) this.awaited.set(key, [awaited]);

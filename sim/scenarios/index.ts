@@ -11,6 +11,7 @@ import { killWhileJoining } from './kill-while-joining.js';
 import { lateConfirms } from './late-confirms.js';
 import { lostBatch } from './lost-batch.js';
 import { oldSegments } from './old-segments.js';
+import { moveInterrupted } from './move-interrupted.js';
 import { movedAway } from './moved-away.js';
 import { outage } from './outage.js';
 import { override } from './override.js';
@@ -18,6 +19,7 @@ import { powerCut } from './power-cut.js';
 import { powerCutRelaxed } from './power-cut-relaxed.js';
 import { reattachment } from './reattachment.js';
 import { rollingUpgrade } from './rolling-upgrade.js';
+import { queueMoves } from './queue-moves.js';
 import type { Scenario } from './scenario.js';
 import { staleRecords } from './stale-records.js';
 import { tooFew } from './too-few.js';
@@ -40,11 +42,13 @@ export const scenarios: readonly Scenario[] = [
   lateConfirms,
   lostBatch,
   oldSegments,
+  moveInterrupted,
   movedAway,
   outage,
   override,
   powerCut,
   powerCutRelaxed,
+  queueMoves,
   reattachment,
   rollingUpgrade,
   staleRecords,

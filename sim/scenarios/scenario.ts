@@ -22,6 +22,8 @@ export interface Scenario {
   readonly recycles?: boolean;
   /** There is a queue with `confirm: replicated`. */
   readonly relaxed?: boolean;
+  /** A queue moves between groups all the time. */
+  readonly moves?: boolean;
   /** Policies come and go. */
   readonly policies?: boolean;
   /** Bytes of the journal's segments. */

@@ -15,6 +15,8 @@ export interface QueuePlan {
   arguments: Arguments;
   /** By its arguments or by policies it is, or may be, `confirm: replicated`. */
   relaxed?: boolean;
+  /** It moves between groups. */
+  moves?: boolean;
 }
 
 export const fanoutExchange = 'fan';
@@ -68,6 +70,7 @@ export class Declarer extends Actor {
     for (const plan of this.plans) {
       const life = new QueueLife(plan.name, 1, { ...plan, exclusive: false, autoDelete: false }, this.world.loop.now);
       life.relaxed = plan.relaxed === true;
+      life.moves = plan.moves === true;
       this.world.history.queue(life);
       await this.declare(plan);
     }

@@ -127,6 +127,13 @@ export interface Rules {
   /** 21: members are counted in the smallest set that may be recorded. Off: in the confirmed one. */
   readonly minSmallestSet: boolean;
 
+  /** 22: publishes wait while their queue is about to move. Off: they go to where it moves. */
+  readonly closingWaits: boolean;
+  /** 22: a queue's move goes on when every node that routes has said that nothing more comes. Off: at once. */
+  readonly moveMarkers: boolean;
+  /** 22: a message leaves the old queue when it is safe in the new one. Off: when it was sent there. */
+  readonly movedSafeFirst: boolean;
+
   /** A feature of a newer protocol version waits until every member reads it. Off: whoever can write it, does. */
   readonly featuresWait: boolean;
 
@@ -194,6 +201,9 @@ export const allRules: Rules = {
   cancelsKept: true,
   minInSync: true,
   minSmallestSet: true,
+  closingWaits: true,
+  moveMarkers: true,
+  movedSafeFirst: true,
   featuresWait: true,
   syncDisk: true,
   backupsBeforeConfirm: true,

@@ -5,7 +5,8 @@
  *   2   neighbours that leave a queue together are one short record (RecordKind.dequeueRange); groups that hold queues are given away
  *       (rule 20: FrameType.handOver, FrameType.moved, GroupRecord.movedFrom); policies, which older nodes would not see; events
  *       that count before they are on disk (RecordFlag.relaxed, GroupRecord.relaxed); groups with a number of replicas of their own
- *       (GroupRecord.size); exchanges and bindings that go with a boot (goesWith of their objects)
+ *       (GroupRecord.size); exchanges and bindings that go with a boot (goesWith of their objects); queues that move to another group
+ *       (movesFrom of their objects, RecordFlag.redelivered)
  *
  * A version only adds: record kinds, frame types, fields at an end. What was there is never changed, and a number never used
  * again for something else. A feature may be used when the cluster's version is the one named here (ClusterConfig.version).
@@ -23,7 +24,15 @@ export const protocolVersions: VersionRange = { min: 1, max: 2 };
 export const firstVersions: VersionRange = { min: 1, max: 1 };
 
 /** The version with which a feature begins. */
-export const Feature = { dequeueRange: 2, handOver: 2, policies: 2, relaxed: 2, groupSizes: 2, goesWith: 2 } as const;
+export const Feature = {
+  dequeueRange: 2,
+  handOver: 2,
+  policies: 2,
+  relaxed: 2,
+  groupSizes: 2,
+  goesWith: 2,
+  queueMoves: 2,
+} as const;
 
 /** `2`, or `1 to 2`. */
 export function describeVersions({ min, max }: VersionRange): string {

@@ -88,7 +88,7 @@ export class FailoverNews {
     const { tables } = this.sources;
     if (destinationKind === 'exchange') return tables.routeFrom(vhost, destination);
     const queue = tables.queue(vhost, destination);
-    return { keyed: true, queues: queue === undefined ? [] : [queue] };
+    return { keyed: true, queues: queue === undefined ? [] : [queue], waits: false };
   }
 
   private send(routing: Routing, text: string): void {

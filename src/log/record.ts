@@ -49,6 +49,8 @@ export const RecordFlag = {
   persistent: 2,
   /** Durable, but may count before it is on disk (`confirm: replicated`). */
   relaxed: 4,
+  /** It may have been handed out before it came into this group (`QueueObject.movesFrom`). */
+  redelivered: 8,
 } as const;
 
 export const recordHeaderBytes = 16;
@@ -113,6 +115,7 @@ export class EnqueueView {
 /** The parts of a message to be encoded; a flyweight filled by the publisher. Ranges are [start, start + length). */
 export class MessageParts {
   persistent = false;
+  redelivered = false;
   priority = 0;
   format = 0;
   expiresAt = 0;
@@ -152,7 +155,10 @@ export function encodeEnqueue(
   const length = enqueueLength(parts, count);
   view.setUint32(at, length, true);
   bytes[at + 4] = RecordKind.enqueue;
-  bytes[at + 5] = (durable ? RecordFlag.durable : 0) | (parts.persistent ? RecordFlag.persistent : 0);
+  bytes[at + 5] =
+    (durable ? RecordFlag.durable : 0) |
+    (parts.persistent ? RecordFlag.persistent : 0) |
+    (parts.redelivered ? RecordFlag.redelivered : 0);
   view.setUint16(at + 6, count, true);
   view.setFloat64(at + 8, 0, true);
   view.setUint32(at + 16, publisherBoot, true);

@@ -181,6 +181,8 @@ export interface ConsumeRequest {
   credit: number;
   sink: DeliverySink;
   cookie: unknown;
+  /** It is about this queue, and stays with it when it moves (`QueueObject.movesFrom`): the broker's own. */
+  stays?: boolean;
 }
 
 export interface GetRequest {

@@ -4,6 +4,7 @@
  * cluster of one.
  */
 import type { Clock } from '../../base/clock.js';
+import type { Rules } from '../../base/rules.js';
 import { Refusal, RefusedError } from '../../base/errors.js';
 import { enqueueLength, type MessageParts } from '../../log/record.js';
 import type {
@@ -24,11 +25,12 @@ import { checkArguments } from '../../model/wiring/arguments.js';
 import type { QueueObject } from '../../model/wiring/objects.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import { ClusterRoute } from './cluster-route.js';
-import { DeferredPublishes, DeferredRoute } from './deferred-publishes.js';
+import { DeferredPublishes, DeferredRoute, stillWaits } from './deferred-publishes.js';
 import type { GroupClients } from './group-clients.js';
 import type { GroupMembers } from './ports.js';
 import type { SourcesGate } from './publish-gate.js';
 import type { QueueAccess } from './queue-access.js';
+import { QueueContents } from './queue-contents.js';
 import { RouteCache } from './route-cache.js';
 
 /** The wiring with what concerns connections as a whole. */
@@ -44,6 +46,7 @@ export interface ClusterBrokerOptions {
   gate: SourcesGate;
   members: GroupMembers;
   clock: Clock;
+  rules: Rules;
   queues: QueueAccess;
   /** This node's wiring is known to be current: what others were told is complete is in it (rule 15). */
   mayRoute(): boolean;
@@ -57,6 +60,7 @@ export class ClusterBroker implements Broker {
   private readonly tables: WiringTables;
   private readonly sourcesGate: SourcesGate;
   private readonly deferred: DeferredPublishes;
+  private readonly contents: QueueContents;
   private readonly routes = new RouteCache();
   /** Sinks whose channels are gone: what they asked for and still waits for current wiring is not begun. */
   private readonly goneSinks = new WeakSet<DeliverySink>();
@@ -66,11 +70,15 @@ export class ClusterBroker implements Broker {
     this.node = options.node;
     this.tables = options.tables;
     this.wiring = options.wiring;
+    this.contents = new QueueContents(options.tables, options.clients);
     this.gate = options.gate;
     this.sourcesGate = options.gate;
-    this.deferred = new DeferredPublishes(options.clock, options.mayRoute, (route, parts, owner, tag) =>
-      this.publishDeferred(route, parts, owner, tag),
-    );
+    this.deferred = new DeferredPublishes({
+      clock: options.clock,
+      memory: options.clients.memory,
+      mayRoute: () => options.mayRoute(),
+      send: (route, parts, owner, tag) => this.publishDeferred(route, parts, owner, tag),
+    });
   }
 
   hasVhost(name: string): boolean {
@@ -78,12 +86,14 @@ export class ClusterBroker implements Broker {
   }
 
   get routingVersion(): number {
-    return this.deferred.mustWait ? -1 : this.tables.routingVersion;
+    return this.deferred.mustWait || !this.deferred.isEmpty ? -1 : this.tables.routingVersion;
   }
 
   route(vhost: string, exchange: string, routingKey: string, headers: () => Arguments): Route {
     if (this.deferred.mustWait) return new DeferredRoute(vhost, exchange, routingKey, headers());
-    return this.routeNow(vhost, exchange, routingKey, headers);
+    const route = this.routeNow(vhost, exchange, routingKey, headers);
+    const waits = route.waits || (!this.deferred.isEmpty && route.leadsTo((queue) => this.deferred.holds(queue)));
+    return waits ? new DeferredRoute(vhost, exchange, routingKey, headers(), route.queues()) : route;
   }
 
   private routeNow(vhost: string, exchange: string, routingKey: string, headers: () => Arguments): ClusterRoute {
@@ -92,6 +102,7 @@ export class ClusterBroker implements Broker {
     if (known !== undefined) return known;
     const routing = this.tables.route(vhost, exchange, routingKey, headers);
     const route = new ClusterRoute(routing, version, this.options.clients, this.tables);
+    if (!this.options.rules.closingWaits) route.waits = false;
     if (route.keyed) this.routes.add(vhost, exchange, routingKey, route);
     return route;
   }
@@ -99,6 +110,7 @@ export class ClusterBroker implements Broker {
   publish(route: Route, parts: MessageParts, owner: PublishOwner, tag: number): number {
     if (route instanceof DeferredRoute) {
       this.deferred.add(route, parts, owner, tag);
+      this.sourcesGate.published(enqueueLength(parts, 0));
       return 1;
     }
     const { targets, refusing } = route as ClusterRoute;
@@ -114,15 +126,11 @@ export class ClusterBroker implements Broker {
     return targets.length;
   }
 
-  /** Routes with wiring that is current again; what leads nowhere now is done with. */
+  /** Routes with wiring that is current; what leads nowhere now is done with. */
   private publishDeferred(route: DeferredRoute, parts: MessageParts, owner: PublishOwner, tag: number): number {
     try {
-      return this.publish(
-        this.routeNow(route.vhost, route.exchange, route.routingKey, () => route.headers),
-        parts,
-        owner,
-        tag,
-      );
+      const now = this.routeNow(route.vhost, route.exchange, route.routingKey, () => route.headers);
+      return now.waits ? stillWaits : this.publish(now, parts, owner, tag);
     } catch (error) {
       if (error instanceof RefusedError) return 0;
       throw error;
@@ -181,9 +189,9 @@ export class ClusterBroker implements Broker {
   }
 
   async queueStatus(vhost: string, name: string): Promise<QueueStatus> {
-    const { clients, members, queues } = this.options;
+    const { members, queues } = this.options;
     const queue = queues.find(vhost, name) ?? (await queues.found(vhost, name));
-    const { ready, unacknowledged, consumers } = await clients.client(queue.group).count(queue.position);
+    const { ready, unacknowledged, consumers } = await this.contents.count(queue);
     const { policy } = this.tables.settings.of(queue);
     return {
       name,

@@ -30,6 +30,8 @@ export class ClusterRoute implements Route {
   readonly keyed: boolean;
   readonly queueCount: number;
   readonly targets: readonly RouteTarget[];
+  /** One of the queues is about to move: what is published waits, and is routed again. */
+  waits: boolean;
 
   /** The one through which a message is to be refused now, if any: too few replicas are in sync. */
   get refusing(): RouteTarget | undefined {
@@ -37,9 +39,19 @@ export class ClusterRoute implements Route {
     return undefined;
   }
 
+  /** Incarnations of all its queues. */
+  queues(): number[] {
+    return this.targets.flatMap(({ incarnations }) => incarnations);
+  }
+
+  leadsTo(isOne: (incarnation: number) => boolean): boolean {
+    return this.targets.some(({ incarnations }) => incarnations.some(isOne));
+  }
+
   constructor(routing: Routing, version: number, clients: GroupClients, tables: WiringTables) {
     this.version = version;
     this.keyed = routing.keyed;
+    this.waits = routing.waits;
     this.queueCount = routing.queues.length;
     const targets: RouteTarget[] = [];
     for (const queue of routing.queues) {

@@ -1,11 +1,17 @@
 /**
- * Publishes that came while this node may not route (rule 15): its wiring may be older than what others were told is complete,
- * so a message could be taken for unroutable, or for one of a queue that is gone. They wait here, in order, and are routed as
- * soon as the wiring is known to be current. The publish gate closes meanwhile, so that only what was read already comes here.
+ * Publishes that must not be sent on yet. They wait here, in order, and are routed when they may be.
+ *
+ * - They came while this node may not route (rule 15): its wiring may be older than what others were told is complete, so a message
+ *   could be taken for unroutable, or for one of a queue that is gone. The publish gate closes meanwhile, so that only what was
+ *   read already comes here.
+ * - One of their queues is about to move (MoveStage.closing; one queue at a time), which takes some milliseconds. Others pass by, if
+ *   they have no queue in common with those that wait: a publisher's messages stay in order in each queue.
  */
 import type { Clock, Timer } from '../../base/clock.js';
+import { Ring } from '../../base/ring.js';
 import { MessageParts } from '../../log/record.js';
 import { type Arguments, nobody, type PublishOwner, type Route } from '../../model/broker.js';
+import type { OutboxMemory } from './publish-outbox.js';
 
 /** Stands for a route that is not known yet. */
 export class DeferredRoute implements Route {
@@ -16,9 +22,12 @@ export class DeferredRoute implements Route {
   readonly exchange: string;
   readonly routingKey: string;
   readonly headers: Arguments;
+  /** Incarnations of its queues; undefined: they are not known. */
+  readonly queues: readonly number[] | undefined;
 
-  constructor(vhost: string, exchange: string, routingKey: string, headers: Arguments) {
+  constructor(vhost: string, exchange: string, routingKey: string, headers: Arguments, queues?: readonly number[]) {
     this.vhost = vhost;
+    this.queues = queues;
     this.exchange = exchange;
     this.routingKey = routingKey;
     this.headers = headers;
@@ -56,67 +65,98 @@ class Joined implements PublishOwner {
 
 const retryMs = 20;
 
-export class DeferredPublishes {
-  bytes = 0;
-  private waiting: Deferred[] = [];
-  private timer: Timer | undefined;
-  private readonly clock: Clock;
-  private readonly mayRoute: () => boolean;
-  private readonly send: (route: DeferredRoute, parts: MessageParts, owner: PublishOwner, tag: number) => number;
+export interface DeferredOptions {
+  clock: Clock;
+  /** Where their bytes count: the publish gate bounds it. */
+  memory: OutboxMemory;
+  /** Whether this node may route at all. */
+  mayRoute(): boolean;
+  /** Routes and publishes; returns the number of parts, or `stillWaits`. */
+  send(route: DeferredRoute, parts: MessageParts, owner: PublishOwner, tag: number): number;
+}
 
-  /** @param send routes and publishes; returns the number of parts. */
-  constructor(
-    clock: Clock,
-    mayRoute: () => boolean,
-    send: (route: DeferredRoute, parts: MessageParts, owner: PublishOwner, tag: number) => number,
-  ) {
-    this.clock = clock;
-    this.mayRoute = mayRoute;
-    this.send = send;
+/** Nothing was sent: a queue is about to move still. */
+export const stillWaits = -1;
+
+export class DeferredPublishes {
+  private readonly options: DeferredOptions;
+  private readonly waiting = new Ring<Deferred>();
+  private timer: Timer | undefined;
+  private isFlushing = false;
+  /** Queues of what waits. */
+  private readonly queues = new Set<number>();
+  /** Of something that waits they are not known: everything waits behind it. */
+  private holdsAll = false;
+
+  constructor(options: DeferredOptions) {
+    this.options = options;
   }
 
-  /** True if a new publish must wait: routing is not allowed, or older ones wait still. */
+  /** True if every new publish must wait. What waits and need not any more is sent first. */
   get mustWait(): boolean {
-    if (this.mayRoute()) {
-      if (this.waiting.length > 0) this.flush();
-      return false;
-    }
-    return true;
+    if (!this.options.mayRoute()) return true;
+    if (this.waiting.length > 0) this.flush();
+    return this.holdsAll;
+  }
+
+  get isEmpty(): boolean {
+    return this.waiting.length === 0;
+  }
+
+  /** What goes to that queue must wait behind what waits. */
+  holds(incarnation: number): boolean {
+    return this.queues.has(incarnation);
   }
 
   add(route: DeferredRoute, parts: MessageParts, owner: PublishOwner, tag: number): void {
     const copy = copyOf(parts);
-    this.bytes += copy.bodyLength;
+    this.options.memory.bytes += copy.bodyLength;
     this.waiting.push({ route, parts: copy, owner, tag });
-    this.timer ??= this.clock.every(retryMs, () => {
-      if (this.mayRoute()) this.flush();
+    for (const queue of route.queues ?? []) this.queues.add(queue);
+    if (route.queues === undefined) this.holdsAll = true;
+    this.timer ??= this.options.clock.every(retryMs, () => {
+      if (this.options.mayRoute()) this.flush();
     });
   }
 
   forget(owner: PublishOwner): void {
-    this.waiting = this.waiting.filter((one) => one.owner !== owner);
+    this.waiting.filter((one) => {
+      if (one.owner !== owner) return true;
+      this.options.memory.bytes -= one.parts.bodyLength;
+      return false;
+    });
   }
 
   close(): void {
     this.timer?.cancel();
-    this.waiting = [];
+    this.waiting.clear();
   }
 
+  /** In order, up to the first one that must wait still. */
   private flush(): void {
+    // Sending asks whether there is something to be sent first.
+    if (this.isFlushing) return;
+    this.isFlushing = true;
+    for (let next = this.waiting.peek(); next !== undefined; next = this.waiting.peek()) {
+      if (!this.sendOne(next)) break;
+      this.waiting.shift();
+      this.options.memory.bytes -= next.parts.bodyLength;
+    }
+    this.isFlushing = false;
+    if (this.waiting.length > 0) return;
+    this.queues.clear();
+    this.holdsAll = false;
     this.timer?.cancel();
     this.timer = undefined;
-    const waiting = this.waiting;
-    this.waiting = [];
-    this.bytes = 0;
-    for (const { route, parts, owner, tag } of waiting) {
-      if (owner === nobody) {
-        this.send(route, parts, owner, tag);
-        continue;
-      }
-      const joined = new Joined(owner);
-      joined.left = this.send(route, parts, joined, tag);
-      if (joined.left === 0) owner.completed(tag);
-    }
+  }
+
+  private sendOne({ route, parts, owner, tag }: Deferred): boolean {
+    if (owner === nobody) return this.options.send(route, parts, owner, tag) !== stillWaits;
+    const joined = new Joined(owner);
+    joined.left = this.options.send(route, parts, joined, tag);
+    if (joined.left === stillWaits) return false;
+    if (joined.left === 0) owner.completed(tag);
+    return true;
   }
 }
 

@@ -25,7 +25,7 @@ import { HeldMessages } from './held-messages.js';
 import { type OutboxMemory, PublishOutbox } from './publish-outbox.js';
 import { type PurgeOutcome, type QueueCount, Requests } from './requests.js';
 import { Settlement, SettlementRing } from './settlement-ring.js';
-import { ClusterSubscription, type HolderClient, QueueHolder } from './subscription.js';
+import { ClusterSubscription, type HolderClient, type QueueDestination, QueueHolder } from './subscription.js';
 import { type ServiceControl, settle, type Tie } from './tie.js';
 
 /** What a group's client needs of its node. */
@@ -151,12 +151,29 @@ export class GroupClient implements HolderClient, Flushable {
   }
 
   async consume(incarnation: number, request: ConsumeRequest): Promise<Subscription> {
+    const subscription = this.newSubscription(incarnation, request);
+    await subscription.open(this.isResubscribing ? undefined : this.context.wiringVersion());
+    return subscription;
+  }
+
+  /** The queue has moved: its subscriptions go there. */
+  moveSubscriptions(incarnation: number, destination: QueueDestination): void {
+    for (const subscription of [...this.subscriptions.values()])
+      if (subscription.incarnation === incarnation) subscription.move(destination);
+  }
+
+  takeOver(incarnation: number, request: ConsumeRequest): ClusterSubscription {
+    const subscription = this.newSubscription(incarnation, request);
+    if (!this.isResubscribing) subscription.subscribe(this.context.wiringVersion());
+    return subscription;
+  }
+
+  private newSubscription(incarnation: number, request: ConsumeRequest): ClusterSubscription {
     const now = this.context.clock.now();
     const subscription = new ClusterSubscription(this, incarnation, ++this.lastSubscriber, request, now);
     this.subscriptions.set(subscription.number, subscription);
     this.sinks.add(request.sink);
     this.touch();
-    await subscription.open(this.isResubscribing ? undefined : this.context.wiringVersion());
     return subscription;
   }
 

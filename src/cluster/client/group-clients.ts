@@ -12,6 +12,7 @@ import type { Slices } from '../../base/slices.js';
 import type { Turn } from '../../base/turn.js';
 import { EnqueueView } from '../../log/record.js';
 import type { DeliverySink, PublishOwner } from '../../model/broker.js';
+import type { QueueObject } from '../../model/wiring/objects.js';
 import type { Frame } from '../link/frame.js';
 import type { Link } from '../link/link.js';
 import type { Links } from '../link/links.js';
@@ -92,6 +93,12 @@ export class GroupClients implements UnconfirmedKeeper {
   /** The client of the group, made when first asked for. */
   client(group: number): GroupClient {
     return this.seat(group).client;
+  }
+
+  /** A queue has moved from one group to another: who consumes from it goes along. */
+  queueMoved(from: QueueObject, to: QueueObject): void {
+    const client = this.client(to.group);
+    this.client(from.group).moveSubscriptions(from.position, { client, incarnation: to.position });
   }
 
   keepPublish(group: number, bytes: Uint8Array, view: DataView, start: number): void {

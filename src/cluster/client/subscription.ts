@@ -16,6 +16,14 @@ export interface HolderClient {
   ended(subscription: ClusterSubscription): void;
   /** It was closed: what it holds is to be given back, flagged. */
   closed(subscription: ClusterSubscription): void;
+  /** Takes one whose queue has moved to this client's group; it is told to the service as any new one. */
+  takeOver(incarnation: number, request: ConsumeRequest): ClusterSubscription;
+}
+
+/** Where a queue has moved to. */
+export interface QueueDestination {
+  readonly client: HolderClient;
+  readonly incarnation: number;
 }
 
 /** Holds messages of one queue for a client: those got one by one, or those of a subscription. */
@@ -47,10 +55,13 @@ export class QueueHolder implements Holder {
   }
 }
 
-const State = { opening: 0, open: 1, cancelling: 2, ended: 3 } as const;
+const State = { opening: 0, open: 1, cancelling: 2, leaving: 3, ended: 4 } as const;
 type State = (typeof State)[keyof typeof State];
 
-/** One consumer of a queue, at the node that it is connected to. It outlives attachments. */
+/**
+ * One consumer of a queue, at the node that it is connected to. It outlives attachments. When the queue moves to another group, what
+ * it holds stays its own, and deliveries go on with a successor in that group, to which it passes on what its client says.
+ */
 export class ClusterSubscription extends QueueHolder implements Subscription {
   readonly number: number;
   readonly sink: DeliverySink;
@@ -59,9 +70,11 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
   credit: number;
   /** Closed: what it held is given back by its client, so it is nobody's to name or give back again. */
   closed = false;
-  private readonly vhost: string;
-  private readonly queue: string;
+  private readonly request: ConsumeRequest;
   private readonly options: Omit<SubscribeOptions, 'credit'>;
+  /** Where the queue has moved, once that is known; and the subscription there, once no more deliveries come here. */
+  private destination: QueueDestination | undefined;
+  private successor: ClusterSubscription | undefined;
   private state: State = State.opening;
   private readonly since: number;
   private settleOpen: ((refusal: string) => void) | undefined;
@@ -77,8 +90,7 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     this.sink = request.sink;
     this.cookie = request.cookie;
     this.credit = request.credit;
-    this.vhost = request.vhost;
-    this.queue = request.queue;
+    this.request = request;
     this.options = {
       consumerTag: request.consumerTag,
       noAck: request.noAck,
@@ -101,35 +113,39 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
   open(wiringVersion: number | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       this.settleOpen = (refusal) =>
-        refusal === '' ? resolve() : reject(queueRefused(refusal, this.vhost, this.queue));
+        refusal === '' ? resolve() : reject(queueRefused(refusal, this.request.vhost, this.request.queue));
       if (wiringVersion !== undefined) this.subscribe(wiringVersion);
     });
   }
 
   /** Tells the service of the present attachment of this subscription, unless it is being cancelled there. */
   subscribe(wiringVersion: number): void {
-    if (this.state === State.cancelling) return;
+    if (this.state === State.cancelling || this.state === State.leaving) return;
     const credit = this.state === State.open ? this.credit : 0;
     this.client.port?.subscribe(this.number, this.incarnation, wiringVersion, { ...this.options, credit });
   }
 
   grant(count: number): void {
+    if (this.successor !== undefined) return this.successor.grant(count);
     if (this.state === State.ended) return;
     this.credit += count;
     if (this.state === State.open) this.client.port?.grant(this.number, count);
   }
 
   cancel(): Promise<void> {
+    if (this.successor !== undefined) return this.successor.cancel();
     if (this.state === State.ended) return Promise.resolve();
     const port = this.client.port;
     if (port === undefined) {
       this.end();
       return Promise.resolve();
     }
+    const isLeaving = this.state === State.leaving;
     this.state = State.cancelling;
     return new Promise((resolve) => {
       this.settleCancel = resolve;
-      port.unsubscribe(this.number);
+      // It is answered once, whatever it was asked for.
+      if (!isLeaving) port.unsubscribe(this.number);
     });
   }
 
@@ -141,6 +157,29 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
       this.end();
     }
     this.client.closed(this);
+    this.successor?.close();
+  }
+
+  // ---- its queue moves ----
+
+  /** Deliveries are to go on from there, when those that are on their way have come. */
+  move(destination: QueueDestination): void {
+    if (this.request.stays === true || this.destination !== undefined) return;
+    this.destination = destination;
+    if (this.state === State.open) this.leave();
+  }
+
+  private leave(): void {
+    const { port } = this.client;
+    this.state = State.leaving;
+    if (port === undefined) this.left();
+    else port.unsubscribe(this.number);
+  }
+
+  private left(): void {
+    const { client, incarnation } = this.destination!;
+    this.end();
+    this.successor = client.takeOver(incarnation, { ...this.request, credit: this.credit });
   }
 
   // ---- what the service answers ----
@@ -168,11 +207,13 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     if (this.state !== State.opening) return;
     this.state = State.open;
     if (this.endedEarly !== undefined) this.cancelledByService(this.endedEarly);
+    else if (this.destination !== undefined) this.leave();
     else if (this.credit > 0) this.client.port?.grant(this.number, this.credit);
   }
 
   unsubscribed(): void {
     if (this.state === State.cancelling) this.end();
+    else if (this.state === State.leaving) this.left();
   }
 
   cancelledByService(reason: string): void {
@@ -182,7 +223,7 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
       else this.subscribed(`${Refusal.notFound}: ${reason}`);
       return;
     }
-    const wasOpen = this.state === State.open;
+    const wasOpen = this.state === State.open || this.state === State.leaving;
     this.end();
     if (wasOpen) this.sink.cancelled(this, reason);
   }
@@ -197,6 +238,7 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
   /** The attachment ended: no delivery of it can come any more, so that a cancellation is complete. */
   detached(): void {
     if (this.state === State.cancelling) this.end();
+    else if (this.state === State.leaving) this.left();
   }
 
   private end(): void {

@@ -93,6 +93,7 @@ export function publishRecords(
     if (record.bodyStart + record.bodyLength !== at + record.length || at + record.length > end)
       throw new FrameError('a publish is cut short, or too long');
     parts.persistent = (record.flags & RecordFlag.persistent) !== 0;
+    parts.redelivered = (record.flags & RecordFlag.redelivered) !== 0;
     parts.priority = record.priority;
     parts.format = record.format;
     parts.expiresAt = record.expiresAt;

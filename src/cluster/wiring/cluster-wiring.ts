@@ -10,6 +10,7 @@ import { describeQueue } from '../../model/wiring/planner.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import type { ConnectionWiring } from '../client/cluster-broker.js';
 import type { GroupClients } from '../client/group-clients.js';
+import { QueueContents } from '../client/queue-contents.js';
 import type { QueueAccess } from '../client/queue-access.js';
 import { queueRefused } from '../client/refusal.js';
 import type { QueueCount } from '../client/requests.js';
@@ -30,6 +31,7 @@ const generatedLength = 22;
 export class ClusterWiring implements ConnectionWiring {
   private readonly options: ClusterWiringOptions;
   private readonly tables: WiringTables;
+  private readonly contents: QueueContents;
   /** Connections that declared exclusive queues, with the number of such declarations that are not answered yet. */
   private readonly exclusive = new Map<ConnectionId, number>();
   private readonly closing = new Set<ConnectionId>();
@@ -37,6 +39,7 @@ export class ClusterWiring implements ConnectionWiring {
   constructor(options: ClusterWiringOptions) {
     this.options = options;
     this.tables = options.tables;
+    this.contents = new QueueContents(options.tables, options.clients);
   }
 
   async declareExchange(declaration: ExchangeDeclaration): Promise<void> {
@@ -93,7 +96,7 @@ export class ClusterWiring implements ConnectionWiring {
 
   async purgeQueue(vhost: string, name: string, connection: ConnectionId): Promise<number> {
     const queue = await this.options.queues.usableSoon(vhost, name, connection);
-    const { count, refusal } = await this.options.clients.client(queue.group).purge(queue.position);
+    const { count, refusal } = await this.contents.purge(queue);
     if (refusal !== '') throw queueRefused(refusal, vhost, name);
     return count;
   }
@@ -124,7 +127,7 @@ export class ClusterWiring implements ConnectionWiring {
   }
 
   private count(queue: QueueObject): Promise<QueueCount> {
-    return this.options.clients.client(queue.group).count(queue.position);
+    return this.contents.count(queue);
   }
 
   /** Runs a declaration whose outcome must be undone when the connection ends, even if it ends before the answer. */

@@ -9,6 +9,8 @@ export interface Routing {
   readonly keyed: boolean;
   /** Each once, in no particular order. */
   readonly queues: readonly QueueObject[];
+  /** One of them is about to move: the message is to wait, and to be routed again. */
+  readonly waits: boolean;
 }
 
 const noHeaders = (): Arguments => ({});
@@ -57,7 +59,7 @@ export class Router implements Reached {
     }
     this.askHeaders = noHeaders;
     this.knownHeaders = undefined;
-    return { keyed: this.keyed, queues };
+    return { keyed: this.keyed, queues, waits: false };
   }
 
   reach(target: Target): void {

@@ -5,7 +5,7 @@
 import { Ring } from '../../base/ring.js';
 import type { Chunk } from '../../log/chunk.js';
 import type { Lsn } from '../../log/lsn.js';
-import { EnqueueView } from '../../log/record.js';
+import { EnqueueView, RecordFlag } from '../../log/record.js';
 import { deliveryCost } from '../delivery-cost.js';
 import { type Entry, EntryState } from '../queue/queue-index.js';
 import type { QueueState, QueueWatcher } from '../queue/queue-state.js';
@@ -272,11 +272,16 @@ export class ServedQueue implements QueueWatcher {
 
   private deliverTo(consumer: Consumer, entry: Entry, chunk: Chunk): void {
     const position = entry.position;
-    const redelivered = entry.redelivered || position < this.service.flagBefore;
     view.set(chunk.bytes!, chunk.view!, entry.offset);
+    const redelivered = this.isFlagged(entry);
     consumer.credit -= deliveryCost(consumer.noAck, view.length);
     this.hand(entry, position, consumer.noAck, consumer.attachment);
     consumer.attachment.client.deliver(consumer.subscriber, this.incarnation, position, redelivered, view);
+  }
+
+  /** The message at hand, in `view`, may have been handed out before. */
+  private isFlagged(entry: Entry): boolean {
+    return entry.redelivered || entry.position < this.service.flagBefore || (view.flags & RecordFlag.redelivered) !== 0;
   }
 
   /** The message is the client's now: held by it or, without acknowledgement, as good as dequeued. */
@@ -316,8 +321,8 @@ export class ServedQueue implements QueueWatcher {
       }
       this.gets.shift();
       const position = entry.position;
-      const redelivered = entry.redelivered || position < this.service.flagBefore;
       view.set(chunk.bytes, chunk.view!, entry.offset);
+      const redelivered = this.isFlagged(entry);
       this.hand(entry, position, get.noAck, get.attachment);
       get.attachment.client.got(get.request, this.incarnation, position, redelivered, index.ready, view);
     }

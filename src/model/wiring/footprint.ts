@@ -36,4 +36,6 @@ export const nameKey = {
   policy: (vhost: string, name: string): string => `p\0${vhost}\0${name}`,
   connection: (connection: ConnectionId): string => `c\0${connection}`,
   node: (node: string): string => `n\0${node}`,
+  /** The one queue that publishes wait for (MoveStage.closing). */
+  closing: 'm',
 } as const;

@@ -58,6 +58,36 @@ export interface QueueObject {
   readonly group: number;
   /** How many replicas that group has, if another number than the cluster's was asked for. */
   readonly replicas?: number;
+  /**
+   * The queue that had its name before it, in another group. While that lives its messages are on their way here (see MoveStage).
+   * From protocol version 2 on.
+   */
+  readonly movesFrom?: Lsn;
+}
+
+/**
+ * How far a queue has come that moves to another group: `movesFrom` names it. Each stage is committed wiring, and begins when every
+ * ready node has it.
+ *
+ *   draining   consumers are at the new queue, publishes go to the old one; what waits there is passed on, from the front to the back
+ *   closing    little is left: publishes wait at their nodes until everything before them has been passed on
+ *   late       publishes go to the new queue; what a node that was out of reach published before is passed on, flagged
+ *   swept      no such publish can come any more; what clients hold of the old queue is theirs to settle
+ *
+ * Then the old queue is deleted.
+ */
+export const MoveStage = { draining: 'draining', closing: 'closing', late: 'late', swept: 'swept' } as const;
+export type MoveStage = (typeof MoveStage)[keyof typeof MoveStage];
+
+/** A queue that moves is further than `draining`. One for each; while it is replaced, two. */
+export interface MoveObject {
+  readonly kind: 'move';
+  readonly position: Lsn;
+  /** The old queue's incarnation. */
+  readonly queue: Lsn;
+  readonly stage: MoveStage;
+  /** As the queue is. */
+  readonly durable: boolean;
 }
 
 export interface BindingObject {
@@ -99,7 +129,14 @@ export interface PolicyObject {
   readonly definition: Definition;
 }
 
-export type WiringObject = VhostObject | ExchangeObject | QueueObject | BindingObject | UseObject | PolicyObject;
+export type WiringObject =
+  | VhostObject
+  | ExchangeObject
+  | QueueObject
+  | BindingObject
+  | UseObject
+  | PolicyObject
+  | MoveObject;
 
 /**
  * Must the object's records be on disk before they count? Never of what goes with a connection or a boot, whatever its
@@ -187,6 +224,7 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
         arguments: argumentsFromJson(json['arguments'] ?? {}),
         group: Number(json['group']),
         ...(json['replicas'] === undefined ? {} : { replicas: Number(json['replicas']) }),
+        ...(json['movesFrom'] === undefined ? {} : { movesFrom: Number(json['movesFrom']) }),
       };
     case 'binding':
       return {
@@ -203,6 +241,14 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
       };
     case 'use':
       return { kind: 'use', position: 0, queue: Number(json['queue']), durable: json['durable'] === true };
+    case 'move':
+      return {
+        kind: 'move',
+        position: 0,
+        queue: Number(json['queue']),
+        stage: json['stage'] as MoveStage,
+        durable: json['durable'] === true,
+      };
     case 'policy':
       return {
         kind: 'policy',

@@ -9,7 +9,7 @@
 import type { Refusal } from '../../base/errors.js';
 import type { Lsn } from '../../log/lsn.js';
 import type { Arguments, ConnectionId } from '../broker.js';
-import type { NodeBoot, PolicyObject } from './objects.js';
+import type { MoveStage, NodeBoot, PolicyObject } from './objects.js';
 import { argumentsFromJson, argumentsToJson, type Json } from './arguments.js';
 
 export interface DeclareExchange {
@@ -94,6 +94,22 @@ export interface QueueUnused {
   readonly incarnation: Lsn;
 }
 
+/** The queue is to be where its policy wants it by now: it begins to move, if it is elsewhere. */
+export interface MoveQueue {
+  readonly op: 'moveQueue';
+  readonly incarnation: Lsn;
+  /** The node that leads it: if it is to be on one node only, on that. */
+  readonly node: string;
+}
+
+/** A queue that moves has come so far. `over`: there is nothing left of the old one. */
+export interface MoveOn {
+  readonly op: 'moveOn';
+  /** The old queue. */
+  readonly incarnation: Lsn;
+  readonly stage: MoveStage | 'over';
+}
+
 /** Sets a policy, instead of the one of that name if there is one. The node that is asked checks nothing. */
 export interface SetPolicy {
   readonly op: 'setPolicy';
@@ -116,6 +132,8 @@ export type WiringOperation =
   | NodeGone
   | QueueUsed
   | QueueUnused
+  | MoveQueue
+  | MoveOn
   | SetPolicy
   | ClearPolicy;
 

@@ -146,7 +146,7 @@ export function planConnectionClosed(planner: Planner, closed: ConnectionClosed)
 
 export function planQueueUsed(planner: Planner, used: QueueUsed): void {
   const queue = planner.tables.queueAt(used.incarnation);
-  if (queue?.autoDelete !== true) return;
+  if (queue?.autoDelete !== true || isLeft(planner, queue)) return;
   planner.footprint.writes(nameKey.queue(queue.vhost, queue.name));
   planner.about(queue);
   if (planner.tables.useOf(queue.position) !== undefined) return;
@@ -155,7 +155,12 @@ export function planQueueUsed(planner: Planner, used: QueueUsed): void {
 
 export function planQueueUnused(planner: Planner, unused: QueueUnused): void {
   const queue = planner.tables.queueAt(unused.incarnation);
-  if (queue?.autoDelete !== true) return;
+  if (queue?.autoDelete !== true || isLeft(planner, queue)) return;
   planner.about(queue);
   planner.removal.queue(queue);
+}
+
+/** It moves away, and its consumers with it: those that it has now are the broker's own. */
+function isLeft({ tables }: Planner, queue: QueueObject): boolean {
+  return tables.moves.from(queue.position) !== undefined;
 }

@@ -8,6 +8,7 @@ import type { WiringObject } from './objects.js';
 import type { WiringAnswer, WiringOperation } from './operations.js';
 import { planBind, planUnbind } from './plan-binding.js';
 import { planDeclareExchange, planDeleteExchange } from './plan-exchange.js';
+import { planMoveOn, planMoveQueue } from './plan-move.js';
 import { planNodeGone } from './plan-node.js';
 import { planClearPolicy, planSetPolicy } from './plan-policy.js';
 import {
@@ -91,6 +92,12 @@ function dispatch(planner: Planner, operation: WiringOperation): void {
       break;
     case 'queueUnused':
       planQueueUnused(planner, operation);
+      break;
+    case 'moveQueue':
+      planMoveQueue(planner, operation);
+      break;
+    case 'moveOn':
+      planMoveOn(planner, operation);
       break;
     case 'setPolicy':
       planSetPolicy(planner, operation);

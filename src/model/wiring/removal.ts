@@ -4,6 +4,7 @@ import {
   type BindingObject,
   bindingKey,
   type ExchangeObject,
+  type MoveObject,
   type PolicyObject,
   type QueueObject,
   type UseObject,
@@ -23,6 +24,7 @@ export class Removal {
   private readonly queues = new Set<QueueObject>();
   private readonly uses = new Set<UseObject>();
   private readonly policies = new Set<PolicyObject>();
+  private readonly moves = new Set<MoveObject>();
   /** Exchanges whose bindings are still to be followed. */
   private readonly due: ExchangeTarget[] = [];
   /** Bindings removed, by the exchange that they leave. */
@@ -35,11 +37,27 @@ export class Removal {
 
   queue(queue: QueueObject): void {
     this.footprint.writes(nameKey.queue(queue.vhost, queue.name));
+    this.queueAlone(queue);
+    const move = this.tables.moves.of(queue);
+    if (move !== undefined) {
+      this.queueAlone(move.source);
+      this.queueAlone(move.target);
+    }
+    for (const binding of this.tables.queueTarget(queue.vhost, queue.name)?.inbound() ?? []) this.drop(binding);
+    this.follow();
+  }
+
+  /** The queue with what is said of it, and not what leads to its name. */
+  queueAlone(queue: QueueObject): void {
     this.queues.add(queue);
     const use = this.tables.useOf(queue.position);
     if (use !== undefined) this.uses.add(use);
-    for (const binding of this.tables.queueTarget(queue.vhost, queue.name)?.inbound() ?? []) this.drop(binding);
-    this.follow();
+    for (const stage of this.tables.moves.stagesOf(queue.position)) this.moves.add(stage);
+  }
+
+  /** How far a queue's move was. */
+  stage(move: MoveObject): void {
+    this.moves.add(move);
   }
 
   exchange(exchange: ExchangeObject): void {
@@ -59,7 +77,7 @@ export class Removal {
 
   /** All of it; bindings before what they connect, so that no part of the list leaves one without its ends. */
   objects(): WiringObject[] {
-    return [...this.bindings, ...this.exchanges, ...this.uses, ...this.queues, ...this.policies];
+    return [...this.bindings, ...this.exchanges, ...this.uses, ...this.moves, ...this.queues, ...this.policies];
   }
 
   private take(exchange: ExchangeObject): void {

@@ -11,10 +11,19 @@ import type { Arguments, ConnectionId } from '../broker.js';
 import { Router, type Routing } from '../exchange/router.js';
 import type { ExchangeTarget, QueueTarget } from '../exchange/target.js';
 import { GroupQueues, type QueueChange } from './group-queues.js';
+import { Moves } from './moves.js';
 import { OwnerBoots } from './owner-boots.js';
 import { Policies } from '../policy/policies.js';
 import { QueueSettingsTable } from '../policy/queue-settings.js';
-import type { BindingObject, ExchangeObject, QueueObject, UseObject, VhostObject, WiringObject } from './objects.js';
+import {
+  type BindingObject,
+  type ExchangeObject,
+  MoveStage,
+  type QueueObject,
+  type UseObject,
+  type VhostObject,
+  type WiringObject,
+} from './objects.js';
 import { defaultVhost, VhostNames } from './vhost-names.js';
 
 /** Hears of queues right after the tables have changed. */
@@ -29,6 +38,8 @@ export class WiringTables {
   readonly settings: QueueSettingsTable = new QueueSettingsTable(this.policies);
   /** What goes with the end of which boot. */
   readonly boots: OwnerBoots = new OwnerBoots();
+  /** Queues on their way to another group. */
+  readonly moves: Moves = new Moves((incarnation) => this.queueAt(incarnation));
   private readonly vhosts = new Map<string, VhostNames>([[defaultVhost, new VhostNames(defaultVhost)]]);
   private readonly live = new Map<Lsn, WiringObject>();
   private readonly groups = new Map<number, GroupQueues>();
@@ -38,7 +49,7 @@ export class WiringTables {
   private readonly owned = new Map<ConnectionId, Map<Lsn, QueueObject>>();
   private readonly observers = new Set<QueueObserver>();
   private readonly router = new Router();
-  private readonly counts = { vhost: 0, exchange: 0, queue: 0, binding: 0, use: 0, policy: 0 };
+  private readonly counts = { vhost: 0, exchange: 0, queue: 0, binding: 0, use: 0, policy: 0, move: 0 };
   private appliedVersion: Lsn = 0;
   private routes = 0;
 
@@ -84,6 +95,9 @@ export class WiringTables {
       case 'policy':
         this.policies.add(placed);
         break;
+      case 'move':
+        this.moves.stageAppeared(placed);
+        break;
     }
   }
 
@@ -113,6 +127,9 @@ export class WiringTables {
         break;
       case 'policy':
         this.policies.remove(object);
+        break;
+      case 'move':
+        this.moves.stageGone(object);
         break;
     }
   }
@@ -213,15 +230,27 @@ export class WiringTables {
         `cannot publish to internal exchange '${exchange}' in vhost '${vhost}'`,
       );
     }
-    return this.router.route(from, routingKey, names.exchanges, headers);
+    return this.placed(this.router.route(from, routingKey, names.exchanges, headers));
   }
 
   /** Where the broker's own messages to an exchange go, be it internal or not. Nowhere, if there is no such exchange. */
   routeFrom(vhost: string, exchange: string): Routing {
     const names = this.vhosts.get(vhost);
     const from = names?.exchanges.get(exchange);
-    if (names === undefined || from?.exchange === undefined) return { keyed: true, queues: [] };
-    return this.router.route(from, '', names.exchanges, () => ({}));
+    if (names === undefined || from?.exchange === undefined) return { keyed: true, queues: [], waits: false };
+    return this.placed(this.router.route(from, '', names.exchanges, () => ({})));
+  }
+
+  /** Where publishes go while queues move. */
+  private placed(routing: Routing): Routing {
+    if (this.moves.count === 0) return routing;
+    let waits = false;
+    const queues = routing.queues.map((queue) => {
+      const move = this.moves.of(queue);
+      if (move?.stage === MoveStage.closing) waits = true;
+      return move?.stage === MoveStage.draining ? move.source : queue;
+    });
+    return { keyed: routing.keyed, queues, waits };
   }
 
   /** The bindings that leave the exchanges of that name, in all vhosts. */
@@ -269,6 +298,7 @@ export class WiringTables {
   private queueAppeared(queue: QueueObject): void {
     this.vhost(queue.vhost).queue(queue.name).add(queue);
     this.group(queue.group).appeared(queue);
+    this.moves.queueAppeared(queue);
     if (queue.owner !== '') {
       let owned = this.owned.get(queue.owner);
       if (owned === undefined) {
@@ -288,6 +318,7 @@ export class WiringTables {
     this.tidy(names);
     this.settings.gone(queue);
     this.group(queue.group).gone(queue);
+    this.moves.queueGone(queue);
     const owned = this.owned.get(queue.owner);
     owned?.delete(queue.position);
     if (owned?.size === 0) this.owned.delete(queue.owner);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RefusedError } from '../../../src/base/errors.js';
+import { allRules } from '../../../src/base/rules.js';
 import { silentLogger } from '../../../src/base/logger.js';
 import { nobody } from '../../../src/model/broker.js';
 import { ClusterBroker, type ConnectionWiring } from '../../../src/cluster/client/cluster-broker.js';
@@ -65,6 +66,7 @@ async function setup(): Promise<Setup> {
     gate: new SourcesGate([outboxSource(clients.memory, 1 << 20)], clock, silentLogger),
     members: { membersOf: () => ({ leader: 'a', members: ['a', 'b'], online: ['a'] }) },
     clock,
+    rules: allRules,
     queues: new QueueAccess({ tables, clock, isCurrent: () => true }),
     mayRoute: () => true,
   });

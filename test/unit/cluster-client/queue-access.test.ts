@@ -50,7 +50,7 @@ test('one whose wiring may be old waits until it is current, and looks again', a
   await assert.rejects(notFound, refused(Refusal.notFound));
 });
 
-test('what it knows it does not use either: it may be deleted, and its name another queue\'s', async () => {
+test("what it knows it does not use either: it may be deleted, and its name another queue's", async () => {
   const { clock, state, access, declare } = setUp();
   declare('q', 7);
   assert.equal(access.usable('/', 'q', 'n1/1/1')?.position, 7);

@@ -10,6 +10,7 @@ function subscription(events: string[]): ClusterSubscription {
     opened: () => events.push('opened'),
     ended: () => events.push('ended'),
     closed() {},
+    takeOver: () => assert.fail('nothing moves'),
   };
   const sink = { deliver() {}, forEachHeld() {}, cancelled: (_: unknown, reason: string) => events.push(reason) };
   const request = { sink, credit: 5, vhost: '/', queue: 'q' } as unknown as ConsumeRequest;

@@ -1,0 +1,264 @@
+/**
+ * Moves one queue: consumes from the old one, alone, publishes to the new one, and acknowledges what is safe there. It is a client like
+ * any other, so that failovers of either group lose, double and reorder nothing; only if its own node dies does what was in its hands
+ * come again, flagged. And it says when the next stage may begin (MoveStage).
+ */
+import type { Clock, Timer } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import { Ring } from '../../base/ring.js';
+import type { Rules } from '../../base/rules.js';
+import { type EnqueueView, MessageParts, RecordFlag } from '../../log/record.js';
+import type { DeliverySink, Holder, PublishOwner, Subscription } from '../../model/broker.js';
+import { markerFormat } from '../../model/group-service/marker-format.js';
+import { MoveStage } from '../../model/wiring/objects.js';
+import type { QueueMove } from '../../model/wiring/moves.js';
+import type { MoveOn } from '../../model/wiring/operations.js';
+import type { WiringTables } from '../../model/wiring/tables.js';
+import type { GroupClients } from '../client/group-clients.js';
+import type { WiringClient } from '../wiring/wiring-client.js';
+import { MoveWindow } from './move-window.js';
+
+const lookMs = 10;
+const subscribeMs = 50;
+/** With so few messages left publishes may wait until they are gone. */
+const closeBelow = 1000;
+/** If messages come as fast as they go, publishes wait all the same after this time. */
+const drainMsMax = 30_000;
+
+/** Whose word is waited for. */
+export interface MovingNodes {
+  /** Every node that routes has said that nothing more comes from it. `seen`: boots that have. */
+  routersHave(seen: ReadonlySet<number>): boolean;
+  /** Every node that may still have something to send has said so, or is dead. */
+  allHave(seen: ReadonlySet<number>): boolean;
+}
+
+export interface QueueMoverOptions {
+  move: QueueMove;
+  clients: GroupClients;
+  tables: WiringTables;
+  wiring: Pick<WiringClient, 'run'>;
+  nodes: MovingNodes;
+  /** This node leads the old queue's group. */
+  leads(): boolean;
+  /** A node that routes and says nothing is not waited for any longer. */
+  patienceMs: number;
+  rules: Rules;
+  clock: Clock;
+  logger: Logger;
+}
+
+/** A message in the mover's hands, or a marker. */
+interface Held {
+  readonly position: number;
+  readonly holder: Holder;
+  readonly bytes: number;
+  /** Of the node whose marker it is; 0: it is a message. */
+  readonly markerOf: number;
+  isSafe: boolean;
+}
+
+export class QueueMover implements DeliverySink, PublishOwner {
+  private readonly options: QueueMoverOptions;
+  private readonly timer: Timer;
+  private readonly parts = new MessageParts();
+  private readonly window = new MoveWindow();
+  /** In order; the tag of the first one is `firstTag`. */
+  private readonly held = new Ring<Held>();
+  private firstTag = 0;
+  /** Boots of nodes that have said that nothing more comes. */
+  private readonly seen = new Set<number>();
+  private subscription: Subscription | undefined;
+  private nextSubscribeAt = 0;
+  private isAsking = false;
+  private stage: MoveStage = MoveStage.draining;
+  private stageSince: number;
+  isOver = false;
+
+  constructor(options: QueueMoverOptions) {
+    this.options = options;
+    const { clock, logger, move } = options;
+    this.stageSince = clock.now();
+    this.timer = clock.every(lookMs, () => this.look());
+    const { vhost, name } = move.source;
+    logger.info('a queue moves', { vhost, queue: name, from: move.source.group, to: move.target.group });
+  }
+
+  /** The node stops, or the move is over: what is held goes back. */
+  close(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.timer.cancel();
+    this.letGo();
+  }
+
+  private letGo(): void {
+    this.subscription?.close();
+    this.options.clients.forgetPublisher(this);
+    this.options.clients.forgetSink(this);
+  }
+
+  // ---- DeliverySink ----
+
+  deliver(subscription: Subscription, position: number, redelivered: boolean, message: EnqueueView): void {
+    // The first may be here before it is known that there is a subscription.
+    this.subscription = subscription;
+    this.window.delivered(message.length);
+    const isMarker = message.format === markerFormat;
+    const markerOf = isMarker ? message.publisherBoot : 0;
+    this.held.push({ position, holder: subscription, bytes: message.length, markerOf, isSafe: isMarker });
+    if (isMarker) return this.advance();
+    const { target } = this.options.move;
+    // What comes now may be older than what the new queue has given out.
+    const isLate = this.stage === MoveStage.late || this.stage === MoveStage.swept;
+    const durable = (message.flags & RecordFlag.durable) !== 0;
+    this.fill(message, redelivered || isLate);
+    const tag = this.firstTag + this.held.length - 1;
+    this.options.clients.client(target.group).publish(this.parts, [target.position], durable, this, tag);
+    if (!this.options.rules.movedSafeFirst) subscription.ack(position);
+  }
+
+  /** The queue is gone, or somebody else consumes from it already. */
+  cancelled(subscription: Subscription): void {
+    if (this.subscription === subscription) this.subscription = undefined;
+  }
+
+  forEachHeld(visit: (holder: Holder, position: number) => void): void {
+    for (let i = 0; i < this.held.length; i++) {
+      const { holder, position, isSafe, markerOf } = this.held.at(i)!;
+      if (!isSafe || markerOf > 0) visit(holder, position);
+    }
+  }
+
+  // ---- PublishOwner ----
+
+  completed(tag: number): void {
+    const held = this.held.at(tag - this.firstTag);
+    if (held === undefined || held.isSafe) return;
+    held.isSafe = true;
+    held.holder.ack(held.position);
+    this.advance();
+  }
+
+  /** Nothing of ours is refused: its confirms are not gated. */
+  refused(tag: number): void {
+    this.completed(tag);
+  }
+
+  // ---- inside ----
+
+  private fill(message: EnqueueView, redelivered: boolean): void {
+    const { parts } = this;
+    parts.persistent = (message.flags & RecordFlag.persistent) !== 0;
+    parts.redelivered = redelivered;
+    parts.priority = message.priority;
+    parts.format = message.format;
+    parts.expiresAt = message.expiresAt;
+    parts.metaBytes = message.bytes;
+    parts.metaStart = message.metaStart;
+    parts.metaLength = message.metaLength;
+    parts.headerBytes = message.bytes;
+    parts.headerStart = message.headerStart;
+    parts.headerLength = message.headerLength;
+    parts.bodyBytes = message.bytes;
+    parts.bodyStart = message.bodyStart;
+    parts.bodyLength = message.bodyLength;
+  }
+
+  /** Lets go of what is safe, from the front: a marker counts when all before it is. */
+  private advance(): void {
+    for (let first = this.held.peek(); first?.isSafe === true; first = this.held.peek()) {
+      this.held.shift();
+      this.firstTag++;
+      this.window.done(first.bytes);
+      if (first.markerOf === 0) continue;
+      this.seen.add(first.markerOf);
+      first.holder.ack(first.position);
+    }
+    const grant = this.window.take();
+    if (grant > 0) this.subscription?.grant(grant);
+  }
+
+  private look(): void {
+    const { options } = this;
+    const move = options.tables.moves.from(options.move.source.position);
+    if (move === undefined) return this.close();
+    if (move.stage !== this.stage) {
+      this.stage = move.stage;
+      this.stageSince = options.clock.now();
+    }
+    if (this.subscription === undefined) this.subscribe();
+    else if (!this.isAsking) this.goOn();
+  }
+
+  /** Alone: as long as others consume from it they are on their way to the new queue. */
+  private subscribe(): void {
+    const { clients, clock, leads, move } = this.options;
+    if (this.isAsking || clock.now() < this.nextSubscribeAt || !leads()) return;
+    this.nextSubscribeAt = clock.now() + subscribeMs;
+    const { group, position, vhost, name } = move.source;
+    const request = {
+      vhost,
+      queue: name,
+      consumerTag: '',
+      noAck: false,
+      exclusive: true,
+      arguments: {},
+      connection: '',
+      credit: this.window.begin(),
+      sink: this,
+      cookie: undefined,
+      stays: true,
+    };
+    this.ask(async () => {
+      this.subscription = await clients.client(group).consume(position, request);
+    });
+  }
+
+  /** The next stage begins as soon as it may. */
+  private goOn(): void {
+    const { nodes, clock, patienceMs } = this.options;
+    const since = clock.now() - this.stageSince;
+    switch (this.stage) {
+      case MoveStage.draining:
+        return this.ask(async () => {
+          const { ready } = await this.count();
+          if (ready <= closeBelow || since > drainMsMax) await this.say(MoveStage.closing);
+        });
+      case MoveStage.closing:
+        if (nodes.routersHave(this.seen) || since > patienceMs) this.ask(() => this.say(MoveStage.late));
+        return;
+      case MoveStage.late:
+        if (nodes.allHave(this.seen)) this.ask(() => this.say(MoveStage.swept));
+        return;
+      case MoveStage.swept:
+        this.ask(async () => {
+          const { ready, unacknowledged } = await this.count();
+          if (ready + unacknowledged === 0) await this.say('over');
+        });
+    }
+  }
+
+  private count(): Promise<{ ready: number; unacknowledged: number }> {
+    const { group, position } = this.options.move.source;
+    return this.options.clients.client(group).count(position);
+  }
+
+  private async say(stage: MoveOn['stage']): Promise<void> {
+    const { wiring, move, logger } = this.options;
+    await wiring.run({ op: 'moveOn', incarnation: move.source.position, stage });
+    const { vhost, name } = move.source;
+    if (stage === 'over') logger.info('a queue has moved', { vhost, queue: name, to: move.target.group });
+  }
+
+  /** One thing at a time; what fails is tried again. */
+  private ask(run: () => Promise<void>): void {
+    this.isAsking = true;
+    run()
+      .catch((error: Error) => this.options.logger.debug('a move goes on later', { reason: error.message }))
+      .finally(() => {
+        this.isAsking = false;
+        if (this.isOver) this.letGo();
+      });
+  }
+}

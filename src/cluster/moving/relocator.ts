@@ -1,0 +1,99 @@
+/**
+ * Where this node leads the system group it has queues moved that are elsewhere than their policy wants them by now: whenever the
+ * policies have changed all queues are looked at, in slices.
+ */
+import type { Clock, Timer } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import { SlicedWalk, type Slices } from '../../base/slices.js';
+import { Feature } from '../../base/versions.js';
+import { isElsewhere } from '../../model/wiring/plan-move.js';
+import type { WiringTables } from '../../model/wiring/tables.js';
+import type { ClusterMap } from '../cluster-map.js';
+import type { WiringClient } from '../wiring/wiring-client.js';
+
+const lookMs = 100;
+/** Queues looked at in one turn. */
+const walkSlice = 2048;
+/** Queues on their way at a time. */
+const movesMax = 8;
+
+export interface RelocatorOptions {
+  tables: WiringTables;
+  map: ClusterMap;
+  wiring: WiringClient;
+  /** This node leads the system group. */
+  leads(): boolean;
+  slices: Slices;
+  clock: Clock;
+  logger: Logger;
+}
+
+export class Relocator {
+  private readonly options: RelocatorOptions;
+  private readonly timer: Timer;
+  private walk: SlicedWalk | undefined;
+  /** Of the policies, when all queues were looked at last; -1: they are to be looked at. */
+  private version = -1;
+  /** Incarnations of queues that are to move. */
+  private due: number[] = [];
+  private saying = 0;
+
+  constructor(options: RelocatorOptions) {
+    this.options = options;
+    this.timer = options.clock.every(lookMs, () => this.look());
+  }
+
+  close(): void {
+    this.timer.cancel();
+    this.walk?.stop();
+  }
+
+  private look(): void {
+    const { leads, map, tables } = this.options;
+    if (!leads() || map.config.version < Feature.queueMoves) {
+      this.version = -1;
+      this.due = [];
+      return;
+    }
+    if (this.walk?.isOver === false) return;
+    if (this.due.length > 0) return this.moveSome();
+    // What was on its way may have to go back: the policy has changed meanwhile.
+    if (tables.moves.count > 0 || this.saying > 0) this.version = -1;
+    else if (this.version !== tables.policies.version) this.begin();
+  }
+
+  private begin(): void {
+    const { tables, slices } = this.options;
+    const { version } = tables.policies;
+    this.walk = new SlicedWalk(this.search(), walkSlice, slices, () => {
+      this.version = version;
+    });
+  }
+
+  private *search(): Generator<number, void> {
+    const { tables, map } = this.options;
+    for (const object of tables.objects()) {
+      if (object.kind === 'queue' && isElsewhere(object, tables, map.config.replicas)) this.due.push(object.position);
+      yield 1;
+    }
+  }
+
+  private moveSome(): void {
+    const { tables, map, wiring, logger } = this.options;
+    while (this.due.length > 0 && tables.moves.count + this.saying < movesMax) {
+      const incarnation = this.due.pop()!;
+      const queue = tables.queueAt(incarnation);
+      if (queue === undefined) continue;
+      this.saying++;
+      wiring
+        .run({ op: 'moveQueue', incarnation, node: map.groups.get(queue.group)?.value.primary.node ?? '' })
+        .catch((error: Error) => {
+          const { vhost, name } = queue;
+          logger.warn('a queue cannot be moved to where it is to be', { vhost, queue: name, reason: error.message });
+        })
+        .finally(() => {
+          this.saying--;
+        });
+    }
+  }
+}
