@@ -233,6 +233,7 @@ export class Simulation {
   private messagesLeft(): string {
     for (const node of this.world.nodes) {
       const { probe } = node.process!;
+      if (probe.moves().length > 0) return `for ${node.name} a queue moves still`;
       for (const { name } of this.workload.queues) {
         const group = probe.groupOf('/', name);
         if (group < 0) continue;

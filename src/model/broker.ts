@@ -3,6 +3,7 @@
  * Control path: promises that reject with RefusedError. Data path: plain calls, no promise or closure per message.
  */
 import type { EnqueueView, MessageParts } from '../log/record.js';
+import type { MoveStage } from './wiring/objects.js';
 import type { Definition } from './policy/definition.js';
 
 /** A client connection, unique in the cluster: `<node>/<boot>/<n>`. It owns exclusive queues. */
@@ -89,6 +90,8 @@ export interface QueueStatus extends QueueInfo {
   /** The policy that applies, and what it sets; '' = none. */
   policy: string;
   policyDefinition: Definition;
+  /** How far it is on its way to another group; '' = it stays where it is. */
+  moving: MoveStage | '';
   unacknowledged: number;
   group: number;
   /** Node names: primary, replicas wanted, replicas in sync. */

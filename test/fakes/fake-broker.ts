@@ -296,6 +296,7 @@ export class FakeBroker implements Broker, Wiring {
       arguments: args,
       policy: '',
       policyDefinition: {},
+      moving: '',
       unacknowledged: queue.held.size,
       group: 1,
       leader: this.node,

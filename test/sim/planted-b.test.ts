@@ -31,4 +31,7 @@ plantedTests([
   { rule: 'endMark', scenario: 'hand-over' },
   { rule: 'exactPositions', scenario: '' },
   { rule: 'onlyCommittedWiring', scenario: 'wiring', from: 87 },
+  { rule: 'closingWaits', scenario: 'queue-moves' },
+  { rule: 'moveMarkers', scenario: 'queue-moves', from: 7 },
+  { rule: 'movedSafeFirst', scenario: 'move-interrupted', from: 41 },
 ]);

@@ -202,6 +202,7 @@ export class ClusterBroker implements Broker {
       arguments: queue.arguments,
       policy: policy?.name ?? '',
       policyDefinition: policy?.definition ?? {},
+      moving: this.tables.moves.of(queue)?.stage ?? '',
       messages: ready,
       unacknowledged,
       consumers,

@@ -9,17 +9,21 @@ import { Ring } from '../../base/ring.js';
 import type { Rules } from '../../base/rules.js';
 import { type EnqueueView, MessageParts, RecordFlag } from '../../log/record.js';
 import type { DeliverySink, Holder, PublishOwner, Subscription } from '../../model/broker.js';
-import { markerFormat } from '../../model/group-service/marker-format.js';
+import { markerFormat, moverTag } from '../../model/group-service/marker-format.js';
 import { MoveStage } from '../../model/wiring/objects.js';
 import type { QueueMove } from '../../model/wiring/moves.js';
 import type { MoveOn } from '../../model/wiring/operations.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import type { GroupClients } from '../client/group-clients.js';
+import type { QueueCount } from '../client/requests.js';
 import type { WiringClient } from '../wiring/wiring-client.js';
 import { MoveWindow } from './move-window.js';
 
 const lookMs = 10;
 const subscribeMs = 50;
+/** A stage may last for as long as a client holds a message: it is asked less and less often whether it is over. */
+const countMsMin = 10;
+const countMsMax = 1000;
 /** With so few messages left publishes may wait until they are gone. */
 const closeBelow = 1000;
 /** If messages come as fast as they go, publishes wait all the same after this time. */
@@ -70,6 +74,8 @@ export class QueueMover implements DeliverySink, PublishOwner {
   private readonly seen = new Set<number>();
   private subscription: Subscription | undefined;
   private nextSubscribeAt = 0;
+  private nextCountAt = 0;
+  private countMs = countMsMin;
   private isAsking = false;
   private stage: MoveStage = MoveStage.draining;
   private stageSince: number;
@@ -186,6 +192,8 @@ export class QueueMover implements DeliverySink, PublishOwner {
     if (move.stage !== this.stage) {
       this.stage = move.stage;
       this.stageSince = options.clock.now();
+      this.countMs = countMsMin;
+      this.nextCountAt = 0;
     }
     if (this.subscription === undefined) this.subscribe();
     else if (!this.isAsking) this.goOn();
@@ -200,7 +208,7 @@ export class QueueMover implements DeliverySink, PublishOwner {
     const request = {
       vhost,
       queue: name,
-      consumerTag: '',
+      consumerTag: moverTag,
       noAck: false,
       exclusive: true,
       arguments: {},
@@ -221,8 +229,7 @@ export class QueueMover implements DeliverySink, PublishOwner {
     const since = clock.now() - this.stageSince;
     switch (this.stage) {
       case MoveStage.draining:
-        return this.ask(async () => {
-          const { ready } = await this.count();
+        return this.count(async ({ ready }) => {
           if (ready <= closeBelow || since > drainMsMax) await this.say(MoveStage.closing);
         });
       case MoveStage.closing:
@@ -232,16 +239,20 @@ export class QueueMover implements DeliverySink, PublishOwner {
         if (nodes.allHave(this.seen)) this.ask(() => this.say(MoveStage.swept));
         return;
       case MoveStage.swept:
-        this.ask(async () => {
-          const { ready, unacknowledged } = await this.count();
+        this.count(async ({ ready, unacknowledged }) => {
           if (ready + unacknowledged === 0) await this.say('over');
         });
     }
   }
 
-  private count(): Promise<{ ready: number; unacknowledged: number }> {
-    const { group, position } = this.options.move.source;
-    return this.options.clients.client(group).count(position);
+  /** Looks at what is left of the old queue, if it is time for that. */
+  private count(decide: (left: QueueCount) => Promise<void>): void {
+    const { clients, clock, move } = this.options;
+    if (clock.now() < this.nextCountAt) return;
+    this.nextCountAt = clock.now() + this.countMs;
+    this.countMs = Math.min(this.countMs * 2, countMsMax);
+    const { group, position } = move.source;
+    this.ask(async () => decide(await clients.client(group).count(position)));
   }
 
   private async say(stage: MoveOn['stage']): Promise<void> {

@@ -15,6 +15,7 @@ export const queueRoutes: readonly Resource[] = [
         auto_delete: status.autoDelete,
         policy: status.policy === '' ? null : status.policy,
         effective_policy_definition: status.policyDefinition,
+        moving: status.moving,
         messages: status.messages + status.unacknowledged,
         messages_ready: status.messages,
         messages_unacknowledged: status.unacknowledged,

@@ -9,6 +9,7 @@ export class Consumer {
   readonly queue: ServedQueue;
   readonly noAck: boolean;
   readonly exclusive: boolean;
+  readonly tag: string;
   /** Deliveries that it still takes, see `deliveryCost`. */
   credit: number;
   /** It is among those that wait for a message. */
@@ -23,6 +24,7 @@ export class Consumer {
     this.queue = queue;
     this.noAck = options.noAck;
     this.exclusive = options.exclusive;
+    this.tag = options.consumerTag;
     this.credit = options.credit;
   }
 }

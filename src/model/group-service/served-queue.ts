@@ -13,6 +13,7 @@ import { type Attachment, AttachmentState } from './attachment.js';
 import type { Consumer, PendingGet } from './consumer.js';
 import type { GroupService } from './group-service.js';
 import type { HandOverWriter } from './hand-over.js';
+import { markerFormat, moverTag } from './marker-format.js';
 import { SettlementBatch } from './settlement-batch.js';
 
 /** Entries looked at in one step of giving back what a node held. */
@@ -139,10 +140,15 @@ export class ServedQueue implements QueueWatcher {
   /** Dequeues a message that `holder` holds, at the end of the turn. */
   settle(position: Lsn, holder: number): void {
     const entry = this.held(position, holder);
-    if (entry === undefined) return;
-    const durable = entry.durable;
+    if (entry !== undefined) this.dequeue(entry);
+  }
+
+  /** At the end of the turn. */
+  private dequeue(entry: Entry): void {
+    const { position, durable } = entry;
     this.state.index.settle(entry);
-    this.settleLater(position, durable);
+    this.settlements.add(position, durable);
+    if (!this.isSettling) this.service.settleSoon(this);
   }
 
   /**
@@ -223,9 +229,7 @@ export class ServedQueue implements QueueWatcher {
     for (; count < most; count++) {
       const entry = index.nextReady();
       if (entry === undefined || entry.position > until) break;
-      const { position, durable } = entry;
-      index.settle(entry);
-      this.settleLater(position, durable);
+      this.dequeue(entry);
     }
     return count;
   }
@@ -273,6 +277,8 @@ export class ServedQueue implements QueueWatcher {
   private deliverTo(consumer: Consumer, entry: Entry, chunk: Chunk): void {
     const position = entry.position;
     view.set(chunk.bytes!, chunk.view!, entry.offset);
+    // Somebody else than the mover comes upon a marker: it is said again.
+    if (view.format === markerFormat && consumer.tag !== moverTag) return this.dequeue(entry);
     const redelivered = this.isFlagged(entry);
     consumer.credit -= deliveryCost(consumer.noAck, view.length);
     this.hand(entry, position, consumer.noAck, consumer.attachment);
@@ -288,13 +294,8 @@ export class ServedQueue implements QueueWatcher {
   private hand(entry: Entry, position: Lsn, noAck: boolean, attachment: Attachment): void {
     if (position > this.handedUpTo) this.handedUpTo = position;
     attachment.delivered++;
-    if (noAck) {
-      const durable = entry.durable;
-      this.state.index.settle(entry);
-      this.settleLater(position, durable);
-    } else {
-      this.state.index.deliver(entry, attachment.slot);
-    }
+    if (noAck) this.dequeue(entry);
+    else this.state.index.deliver(entry, attachment.slot);
   }
 
   /** Returns false if a message has to be read first. */
@@ -319,9 +320,13 @@ export class ServedQueue implements QueueWatcher {
         this.load(chunk);
         return false;
       }
-      this.gets.shift();
       const position = entry.position;
       view.set(chunk.bytes, chunk.view!, entry.offset);
+      if (view.format === markerFormat) {
+        this.dequeue(entry);
+        continue;
+      }
+      this.gets.shift();
       const redelivered = this.isFlagged(entry);
       this.hand(entry, position, get.noAck, get.attachment);
       get.attachment.client.got(get.request, this.incarnation, position, redelivered, index.ready, view);
@@ -352,11 +357,6 @@ export class ServedQueue implements QueueWatcher {
     consumer.waiting = true;
     this.waiting.push(consumer);
     if (!this.isDirty && this.state.index.ready > 0) this.service.dispatchSoon(this);
-  }
-
-  private settleLater(position: Lsn, durable: boolean): void {
-    this.settlements.add(position, durable);
-    if (!this.isSettling) this.service.settleSoon(this);
   }
 
   private takeLate(): boolean {

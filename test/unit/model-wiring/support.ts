@@ -139,7 +139,7 @@ export class InstantWiring {
     isAlone: false,
     tables: this.tables,
     limits: defaultLimits,
-    chooseGroup: (queue: QueueObject): number => (queue.owner === '' ? 1 : 0x8001),
+    chooseGroup: (queue: QueueObject): number | undefined => (queue.owner === '' ? this.group : 0x8001),
     replicasMax: (): number => 3,
     version: (): number => this.version,
     isOver: (node: string, boot: number): boolean => boot <= (this.gone.get(node) ?? 0),
@@ -147,6 +147,8 @@ export class InstantWiring {
   };
   lsn: Lsn = 0;
   version = 2;
+  /** For new queues; undefined: it is being made. */
+  group: number | undefined = 1;
   /** Whether it is no cluster's. */
   isAlone = false;
   /** Objects deleted by the last operation. */
