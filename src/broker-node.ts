@@ -326,6 +326,7 @@ export class BrokerNode {
       rules: this.rules,
       directory,
       links: this.links,
+      leaseMs: options.times.leaseMs,
       wiringVersion: () => tables.version,
     });
     const { links, rules } = this;

@@ -1,7 +1,7 @@
 import type { Scenario } from './scenario.js';
 
 /**
- * A queue moves, and one of those that take part dies or stands still at some moment of that: who leads the group that it leaves, who
+ * A queue moves, and one of those that take part dies, stands still or is cut off at some moment of that: who leads the group that it leaves, who
  * leads the one where it goes, or anybody (rule 22).
  */
 export const moveInterrupted: Scenario = {
@@ -26,14 +26,19 @@ export const moveInterrupted: Scenario = {
     stage.stir();
     const victim = random.pick([stage.primary(from), stage.primary(to), random.pick(world.nodes)]);
     await stage.sleep(0, 10);
-    if (random.chance(0.7)) {
+    const dice = random.float();
+    if (dice < 0.5) {
       stage.crash([victim], random.pick(['all', 'none', 'torn'] as const));
       await stage.sleep(1, 600);
       stage.start([victim]);
-    } else {
+    } else if (dice < 0.75) {
       stage.freeze(victim);
       await stage.sleep(100, 4000);
       stage.thaw(victim);
+    } else {
+      const others = world.nodes.filter((node) => node !== victim && random.chance(0.7));
+      stage.cutOff(victim, others, random.chance(0.3));
+      await stage.sleep(500, 6000);
     }
     await stage.sleep(50, 800);
   },

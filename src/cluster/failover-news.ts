@@ -87,8 +87,7 @@ export class FailoverNews {
   private behind({ vhost, destination, destinationKind }: BindingObject): Routing {
     const { tables } = this.sources;
     if (destinationKind === 'exchange') return tables.routeFrom(vhost, destination);
-    const queue = tables.queue(vhost, destination);
-    return { keyed: true, queues: queue === undefined ? [] : [queue], waits: false };
+    return tables.route(vhost, '', destination, () => ({}));
   }
 
   private send(routing: Routing, text: string): void {

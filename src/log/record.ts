@@ -51,6 +51,8 @@ export const RecordFlag = {
   relaxed: 4,
   /** It may have been handed out before it came into this group (`QueueObject.movesFrom`). */
   redelivered: 8,
+  /** It was passed on from the queue's former group: sent again after a failure, it may be there already by another way. */
+  moved: 16,
 } as const;
 
 export const recordHeaderBytes = 16;
@@ -116,6 +118,7 @@ export class EnqueueView {
 export class MessageParts {
   persistent = false;
   redelivered = false;
+  moved = false;
   priority = 0;
   format = 0;
   expiresAt = 0;
@@ -158,7 +161,8 @@ export function encodeEnqueue(
   bytes[at + 5] =
     (durable ? RecordFlag.durable : 0) |
     (parts.persistent ? RecordFlag.persistent : 0) |
-    (parts.redelivered ? RecordFlag.redelivered : 0);
+    (parts.redelivered ? RecordFlag.redelivered : 0) |
+    (parts.moved ? RecordFlag.moved : 0);
   view.setUint16(at + 6, count, true);
   view.setFloat64(at + 8, 0, true);
   view.setUint32(at + 16, publisherBoot, true);

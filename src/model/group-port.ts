@@ -48,6 +48,9 @@ export interface QueueUse {
   holds(): boolean;
 }
 
+/** How a subscription is refused whose queue moves to another group: it is to go on there. */
+export const queueMoves = 'moves: the queue is on its way to another group';
+
 export interface SubscribeOptions {
   consumerTag: string;
   noAck: boolean;

@@ -63,7 +63,15 @@ class Joined implements PublishOwner {
   }
 }
 
-const retryMs = 20;
+const retryMs = 5;
+/** Sent in one turn: less than a millisecond's work. */
+const flushSlice = 256;
+/** Memory that each takes, besides its bytes. */
+const overheadBytes = 512;
+
+function costOf({ metaLength, headerLength, bodyLength }: MessageParts): number {
+  return metaLength + headerLength + bodyLength + overheadBytes;
+}
 
 export interface DeferredOptions {
   clock: Clock;
@@ -110,7 +118,7 @@ export class DeferredPublishes {
 
   add(route: DeferredRoute, parts: MessageParts, owner: PublishOwner, tag: number): void {
     const copy = copyOf(parts);
-    this.options.memory.bytes += copy.bodyLength;
+    this.options.memory.bytes += costOf(copy);
     this.waiting.push({ route, parts: copy, owner, tag });
     for (const queue of route.queues ?? []) this.queues.add(queue);
     if (route.queues === undefined) this.holdsAll = true;
@@ -122,7 +130,7 @@ export class DeferredPublishes {
   forget(owner: PublishOwner): void {
     this.waiting.filter((one) => {
       if (one.owner !== owner) return true;
-      this.options.memory.bytes -= one.parts.bodyLength;
+      this.options.memory.bytes -= costOf(one.parts);
       return false;
     });
   }
@@ -132,15 +140,16 @@ export class DeferredPublishes {
     this.waiting.clear();
   }
 
-  /** In order, up to the first one that must wait still. */
+  /** In order, up to the first one that must wait still, and some of them at a time. */
   private flush(): void {
     // Sending asks whether there is something to be sent first.
     if (this.isFlushing) return;
     this.isFlushing = true;
-    for (let next = this.waiting.peek(); next !== undefined; next = this.waiting.peek()) {
-      if (!this.sendOne(next)) break;
+    for (let count = 0; count < flushSlice; count++) {
+      const next = this.waiting.peek();
+      if (next === undefined || !this.sendOne(next)) break;
       this.waiting.shift();
-      this.options.memory.bytes -= next.parts.bodyLength;
+      this.options.memory.bytes -= costOf(next.parts);
     }
     this.isFlushing = false;
     if (this.waiting.length > 0) return;

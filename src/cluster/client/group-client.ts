@@ -26,6 +26,7 @@ import { type OutboxMemory, PublishOutbox } from './publish-outbox.js';
 import { type PurgeOutcome, type QueueCount, Requests } from './requests.js';
 import { Settlement, SettlementRing } from './settlement-ring.js';
 import { ClusterSubscription, type HolderClient, type QueueDestination, QueueHolder } from './subscription.js';
+import { Subscriptions } from './subscriptions.js';
 import { type ServiceControl, settle, type Tie } from './tie.js';
 
 /** What a group's client needs of its node. */
@@ -37,6 +38,8 @@ export interface GroupClientContext {
   readonly memory: OutboxMemory;
   /** Runs a function in a later turn. */
   readonly slices: Slices;
+  /** What nodes promise each other; see HeartbeatLiveness. */
+  readonly leaseMs: number;
   /** The wiring that this node routes with (rule 15). */
   wiringVersion(): number;
 }
@@ -74,7 +77,7 @@ export class GroupClient implements HolderClient, Flushable {
   private returned: PublishOutbox | undefined;
   private readonly settlements = new SettlementRing();
   private readonly requests = new Requests();
-  private readonly subscriptions = new Map<number, ClusterSubscription>();
+  private readonly subscriptions = new Subscriptions();
   /** Sinks that may hold messages of this group. */
   private readonly sinks = new Set<DeliverySink>();
   /** Why the group is gone for ever; '' = it is not. */
@@ -90,6 +93,10 @@ export class GroupClient implements HolderClient, Flushable {
   private lastSubscriber = 0;
   private dirty = false;
   private rewindLate = false;
+  /** Queues have moved into this group through this node. */
+  private hasMoved = false;
+  /** When a publish was confirmed, or began to wait for that when nothing else did. */
+  private progressAt = 0;
   private toGrant: ClusterSubscription[] = [];
   /** Closed in this turn: what they hold is not given back yet. Gathered, since a channel closes all of its own at once. */
   private readonly closing = new Set<ClusterSubscription>();
@@ -117,6 +124,7 @@ export class GroupClient implements HolderClient, Flushable {
     gate?: ConfirmGate,
   ): void {
     const isGated = gate !== undefined && gate.need > 1 && this.context.rules.minInSync;
+    if (parts.moved) this.passesOn();
     const sequence = this.confirms.push(owner, tag, isGated ? gate : undefined);
     const { direct } = this;
     const version = this.context.wiringVersion();
@@ -126,6 +134,19 @@ export class GroupClient implements HolderClient, Flushable {
       this.outbox.append(parts, incarnations, durable, this.context.boot, sequence);
       this.touch();
     }
+  }
+
+  private passesOn(): void {
+    this.hasMoved = true;
+    if (this.confirms.outstanding === 0) this.progressAt = this.context.clock.now();
+  }
+
+  /**
+   * For so long nothing was confirmed that this node may have lost its lease meanwhile: what it was passing on of a queue that moves
+   * was given back then, and another node passes it on.
+   */
+  private get mayBePassedOnTwice(): boolean {
+    return this.hasMoved && this.context.clock.now() >= this.progressAt + 0.75 * this.context.leaseMs;
   }
 
   /** Publishes through that gate are to be refused now: there are too few replicas, as the primary has said. */
@@ -158,8 +179,7 @@ export class GroupClient implements HolderClient, Flushable {
 
   /** The queue has moved: its subscriptions go there. */
   moveSubscriptions(incarnation: number, destination: QueueDestination): void {
-    for (const subscription of [...this.subscriptions.values()])
-      if (subscription.incarnation === incarnation) subscription.move(destination);
+    for (const subscription of this.subscriptions.of(incarnation)) subscription.move(destination);
   }
 
   takeOver(incarnation: number, request: ConsumeRequest): ClusterSubscription {
@@ -171,7 +191,7 @@ export class GroupClient implements HolderClient, Flushable {
   private newSubscription(incarnation: number, request: ConsumeRequest): ClusterSubscription {
     const now = this.context.clock.now();
     const subscription = new ClusterSubscription(this, incarnation, ++this.lastSubscriber, request, now);
-    this.subscriptions.set(subscription.number, subscription);
+    this.subscriptions.add(subscription);
     this.sinks.add(request.sink);
     this.touch();
     return subscription;
@@ -240,7 +260,7 @@ export class GroupClient implements HolderClient, Flushable {
   }
 
   ended(subscription: ClusterSubscription): void {
-    this.subscriptions.delete(subscription.number);
+    this.subscriptions.delete(subscription);
   }
 
   closed(subscription: ClusterSubscription): void {
@@ -323,6 +343,7 @@ export class GroupClient implements HolderClient, Flushable {
     this.tie = tie;
     this.port = tie.port;
     this.goThrough(this.subscribeAgain());
+    if (this.mayBePassedOnTwice) this.outbox.flagMoved();
     if (this.context.rules.resendFirst) this.outbox.rewind(this.confirms.confirmed);
     else this.rewindLate = true;
     this.send(tie);
@@ -388,6 +409,7 @@ export class GroupClient implements HolderClient, Flushable {
     if (!this.outbox.isEmpty) this.outbox.release(Math.min(sequence, this.confirms.last));
     this.inSync = inSync;
     this.held.level(inSync);
+    if (this.hasMoved && sequence > this.confirms.confirmed) this.progressAt = this.context.clock.now();
     this.confirms.confirmTo(sequence, inSync);
   }
 

@@ -36,6 +36,7 @@ export interface GroupClientsOptions {
   directory: GroupDirectory;
   /** Undefined for a broker that is alone. */
   links: Links | undefined;
+  leaseMs: number;
   /** The version of the wiring that this node routes with. */
   wiringVersion(): number;
 }
@@ -77,6 +78,7 @@ export class GroupClients implements UnconfirmedKeeper {
       rules: options.rules,
       memory: this.memory,
       slices: options.slices,
+      leaseMs: options.leaseMs,
       wiringVersion: () => options.wiringVersion(),
     };
     options.directory.onChange((group) => this.changed(group));

@@ -6,7 +6,7 @@
  *   segments   [ confirmed | unconfirmed, sent ] [ sent | not sent ] [ not sent |      ]
  *                                                       ^ cursor              ^ end
  */
-import { encodeEnqueue, enqueueLength, type MessageParts } from '../../log/record.js';
+import { encodeEnqueue, enqueueLength, type MessageParts, RecordFlag } from '../../log/record.js';
 
 export const outboxSegmentBytes: number = 256 * 1024;
 /** Segments kept for reuse, over all groups of a node. */
@@ -117,6 +117,13 @@ export class PublishOutbox {
     if (first === undefined) return;
     while (first.view.getFloat64(this.cursorOffset + 24, true) <= confirmed)
       this.cursorOffset += first.view.getUint32(this.cursorOffset, true);
+  }
+
+  /** What was passed on from a queue that moves, and is sent again, comes flagged. */
+  flagMoved(): void {
+    for (const { bytes, view, used } of this.segments)
+      for (let at = 0; at < used; at += view.getUint32(at, true))
+        if ((bytes[at + 5]! & RecordFlag.moved) !== 0) bytes[at + 5]! |= RecordFlag.redelivered;
   }
 
   /** Moves the records that come after the last one of `other` to its end; the rest is released. */

@@ -1,6 +1,6 @@
 import { Refusal } from '../../base/errors.js';
 import type { ConsumeRequest, DeliverySink, Holder, Subscription } from '../../model/broker.js';
-import type { SubscribeOptions } from '../../model/group-port.js';
+import { queueMoves, type SubscribeOptions } from '../../model/group-port.js';
 import { queueRefused } from './refusal.js';
 import { Settlement } from './settlement-ring.js';
 import type { ServiceControl } from './tie.js';
@@ -77,10 +77,15 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
   private successor: ClusterSubscription | undefined;
   private state: State = State.opening;
   private readonly since: number;
+  /** Its client waits for the answer. Undefined once it has it; and for a successor, whose client has had it before. */
   private settleOpen: ((refusal: string) => void) | undefined;
+  /** The service was asked to end it: an answer comes. */
+  private isUnsubscribing = false;
   private settleCancel: (() => void) | undefined;
   /** Why the service ended it between its opening and its first credit; its client is told after the opening. */
   private endedEarly: string | undefined;
+  /** It goes on for one that its client has had before. */
+  private isGoingOn = false;
 
   /** `now`: by the node's clock; see `expire`. */
   constructor(client: HolderClient, incarnation: number, number: number, request: ConsumeRequest, now: number) {
@@ -140,13 +145,22 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
       this.end();
       return Promise.resolve();
     }
-    const isLeaving = this.state === State.leaving;
+    const isStranded = this.state === State.leaving && !this.isUnsubscribing;
+    if (isStranded) {
+      this.end();
+      return Promise.resolve();
+    }
     this.state = State.cancelling;
     return new Promise((resolve) => {
       this.settleCancel = resolve;
-      // It is answered once, whatever it was asked for.
-      if (!isLeaving) port.unsubscribe(this.number);
+      this.unsubscribe(port);
     });
+  }
+
+  /** It is answered once, whatever it was asked for. */
+  private unsubscribe(port: ServiceControl): void {
+    if (!this.isUnsubscribing) port.unsubscribe(this.number);
+    this.isUnsubscribing = true;
   }
 
   close(): void {
@@ -167,24 +181,36 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     if (this.request.stays === true || this.destination !== undefined) return;
     this.destination = destination;
     if (this.state === State.open) this.leave();
+    else if (this.state === State.leaving) this.left();
   }
 
   private leave(): void {
     const { port } = this.client;
     this.state = State.leaving;
     if (port === undefined) this.left();
-    else port.unsubscribe(this.number);
+    else this.unsubscribe(port);
   }
 
   private left(): void {
+    const { settleOpen } = this;
     const { client, incarnation } = this.destination!;
+    this.settleOpen = undefined;
     this.end();
     this.successor = client.takeOver(incarnation, { ...this.request, credit: this.credit });
+    this.successor.settleOpen = settleOpen;
+    this.successor.isGoingOn = settleOpen === undefined;
+  }
+
+  /** The service does not take it, since the queue moves: it goes on there, as soon as this node knows where that is. */
+  private stranded(): void {
+    this.state = State.leaving;
+    if (this.destination !== undefined) this.left();
   }
 
   // ---- what the service answers ----
 
   subscribed(refusal: string): void {
+    if (refusal === queueMoves && this.state <= State.open) return this.stranded();
     if (refusal !== '') {
       const refused = this.settleOpen;
       this.settleOpen = undefined;
@@ -212,33 +238,35 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
   }
 
   unsubscribed(): void {
+    this.isUnsubscribing = false;
     if (this.state === State.cancelling) this.end();
     else if (this.state === State.leaving) this.left();
   }
 
   cancelledByService(reason: string): void {
     if (this.state === State.ended) return;
-    if (this.state === State.opening) {
+    if (this.state === State.opening && !this.isGoingOn) {
       if (this.settleOpen === undefined) this.endedEarly = reason;
       else this.subscribed(`${Refusal.notFound}: ${reason}`);
       return;
     }
-    const wasOpen = this.state === State.open || this.state === State.leaving;
+    const wasCancelling = this.state === State.cancelling;
     this.end();
-    if (wasOpen) this.sink.cancelled(this, reason);
+    if (!wasCancelling) this.sink.cancelled(this, reason);
   }
 
   /** Gives up if it was asked for before `then` and is not answered. */
   expire(then: number): void {
-    if (this.state !== State.opening || this.settleOpen === undefined || this.since > then) return;
+    if (this.settleOpen === undefined || this.since > then) return;
     this.client.port?.unsubscribe(this.number);
     this.subscribed(`${Refusal.internalError}: has no primary that answers; see 'understudy status', then try again`);
   }
 
   /** The attachment ended: no delivery of it can come any more, so that a cancellation is complete. */
   detached(): void {
+    this.isUnsubscribing = false;
     if (this.state === State.cancelling) this.end();
-    else if (this.state === State.leaving) this.left();
+    else if (this.state === State.leaving && this.destination !== undefined) this.left();
   }
 
   private end(): void {

@@ -94,6 +94,7 @@ export function publishRecords(
       throw new FrameError('a publish is cut short, or too long');
     parts.persistent = (record.flags & RecordFlag.persistent) !== 0;
     parts.redelivered = (record.flags & RecordFlag.redelivered) !== 0;
+    parts.moved = (record.flags & RecordFlag.moved) !== 0;
     parts.priority = record.priority;
     parts.format = record.format;
     parts.expiresAt = record.expiresAt;

@@ -17,6 +17,7 @@ import type { WiringTables } from '../../model/wiring/tables.js';
 import type { GroupClients } from '../client/group-clients.js';
 import type { QueueCount } from '../client/requests.js';
 import type { WiringClient } from '../wiring/wiring-client.js';
+import { MoveGate } from './move-gate.js';
 import { MoveWindow } from './move-window.js';
 
 const lookMs = 10;
@@ -26,8 +27,8 @@ const countMsMin = 10;
 const countMsMax = 1000;
 /** With so few messages left publishes may wait until they are gone. */
 const closeBelow = 1000;
-/** If messages come as fast as they go, publishes wait all the same after this time. */
-const drainMsMax = 30_000;
+/** If messages come as fast as they go, publishes wait all the same: when the queue has not become shorter in this time. */
+const drainMsMax = 10_000;
 
 /** Whose word is waited for. */
 export interface MovingNodes {
@@ -45,7 +46,7 @@ export interface QueueMoverOptions {
   nodes: MovingNodes;
   /** This node leads the old queue's group. */
   leads(): boolean;
-  /** A node that routes and says nothing is not waited for any longer. */
+  /** Once nothing comes any more, a node that routes and says nothing is not waited for any longer. */
   patienceMs: number;
   rules: Rules;
   clock: Clock;
@@ -67,6 +68,7 @@ export class QueueMover implements DeliverySink, PublishOwner {
   private readonly timer: Timer;
   private readonly parts = new MessageParts();
   private readonly window = new MoveWindow();
+  private readonly gate: MoveGate;
   /** In order; the tag of the first one is `firstTag`. */
   private readonly held = new Ring<Held>();
   private firstTag = 0;
@@ -78,13 +80,19 @@ export class QueueMover implements DeliverySink, PublishOwner {
   private countMs = countMsMin;
   private isAsking = false;
   private stage: MoveStage = MoveStage.draining;
-  private stageSince: number;
+  /** When something came out of the old queue, or a stage began. */
+  private busyAt: number;
+  /** The least that was left of the old queue, and when it was. */
+  private least = Number.POSITIVE_INFINITY;
+  private leastAt = 0;
   isOver = false;
 
   constructor(options: QueueMoverOptions) {
     this.options = options;
     const { clock, logger, move } = options;
-    this.stageSince = clock.now();
+    this.busyAt = clock.now();
+    this.gate = new MoveGate(options.tables);
+    this.gate.add(move.target);
     this.timer = clock.every(lookMs, () => this.look());
     const { vhost, name } = move.source;
     logger.info('a queue moves', { vhost, queue: name, from: move.source.group, to: move.target.group });
@@ -109,6 +117,7 @@ export class QueueMover implements DeliverySink, PublishOwner {
   deliver(subscription: Subscription, position: number, redelivered: boolean, message: EnqueueView): void {
     // The first may be here before it is known that there is a subscription.
     this.subscription = subscription;
+    this.busyAt = this.options.clock.now();
     this.window.delivered(message.length);
     const isMarker = message.format === markerFormat;
     const markerOf = isMarker ? message.publisherBoot : 0;
@@ -120,7 +129,7 @@ export class QueueMover implements DeliverySink, PublishOwner {
     const durable = (message.flags & RecordFlag.durable) !== 0;
     this.fill(message, redelivered || isLate);
     const tag = this.firstTag + this.held.length - 1;
-    this.options.clients.client(target.group).publish(this.parts, [target.position], durable, this, tag);
+    this.options.clients.client(target.group).publish(this.parts, [target.position], durable, this, tag, this.gate);
     if (!this.options.rules.movedSafeFirst) subscription.ack(position);
   }
 
@@ -146,10 +155,8 @@ export class QueueMover implements DeliverySink, PublishOwner {
     this.advance();
   }
 
-  /** Nothing of ours is refused: its confirms are not gated. */
-  refused(tag: number): void {
-    this.completed(tag);
-  }
+  /** Never: see MoveGate. */
+  refused(): void {}
 
   // ---- inside ----
 
@@ -157,6 +164,7 @@ export class QueueMover implements DeliverySink, PublishOwner {
     const { parts } = this;
     parts.persistent = (message.flags & RecordFlag.persistent) !== 0;
     parts.redelivered = redelivered;
+    parts.moved = true;
     parts.priority = message.priority;
     parts.format = message.format;
     parts.expiresAt = message.expiresAt;
@@ -181,8 +189,14 @@ export class QueueMover implements DeliverySink, PublishOwner {
       this.seen.add(first.markerOf);
       first.holder.ack(first.position);
     }
-    const grant = this.window.take();
-    if (grant > 0) this.subscription?.grant(grant);
+    this.grant();
+  }
+
+  private grant(): void {
+    const { subscription } = this;
+    if (subscription === undefined) return;
+    const count = this.window.take();
+    if (count > 0) subscription.grant(count);
   }
 
   private look(): void {
@@ -191,7 +205,7 @@ export class QueueMover implements DeliverySink, PublishOwner {
     if (move === undefined) return this.close();
     if (move.stage !== this.stage) {
       this.stage = move.stage;
-      this.stageSince = options.clock.now();
+      this.busyAt = options.clock.now();
       this.countMs = countMsMin;
       this.nextCountAt = 0;
     }
@@ -220,20 +234,23 @@ export class QueueMover implements DeliverySink, PublishOwner {
     };
     this.ask(async () => {
       this.subscription = await clients.client(group).consume(position, request);
+      this.grant();
     });
   }
 
   /** The next stage begins as soon as it may. */
   private goOn(): void {
     const { nodes, clock, patienceMs } = this.options;
-    const since = clock.now() - this.stageSince;
+    const now = clock.now();
     switch (this.stage) {
       case MoveStage.draining:
         return this.count(async ({ ready }) => {
-          if (ready <= closeBelow || since > drainMsMax) await this.say(MoveStage.closing);
+          if (ready < this.least) [this.least, this.leastAt] = [ready, now];
+          if (ready <= closeBelow || now > this.leastAt + drainMsMax) await this.say(MoveStage.closing);
         });
       case MoveStage.closing:
-        if (nodes.routersHave(this.seen) || since > patienceMs) this.ask(() => this.say(MoveStage.late));
+        if (nodes.routersHave(this.seen) || (this.held.length === 0 && now > this.busyAt + patienceMs))
+          this.ask(() => this.say(MoveStage.late));
         return;
       case MoveStage.late:
         if (nodes.allHave(this.seen)) this.ask(() => this.say(MoveStage.swept));

@@ -22,6 +22,8 @@ import { Relocator } from './relocator.js';
 
 /** Leadership of groups is looked at this often. */
 const lookMs = 100;
+/** Whoever leads the old group from now on leaves a mover of before this time to go on. */
+const succeedMs = 500;
 /** Words are said again after this time: they are not kept over a failover. */
 const markerMs = 1000;
 
@@ -45,6 +47,8 @@ export class QueueMoves implements MovingNodes {
   private readonly options: QueueMovesOptions;
   /** By the old queue's incarnation. */
   private readonly movers = new Map<number, QueueMover>();
+  /** Since when this node leads the old groups of moves that others have begun, as far as it knows. */
+  private readonly ledSince = new Map<number, number>();
   /** When this node last said, of which queue, that nothing more comes. */
   private readonly said = new Map<number, number>();
   /** Moves that this node has heard of and whose consumers have not been told yet. */
@@ -89,7 +93,10 @@ export class QueueMoves implements MovingNodes {
 
   /** Not before the tables have their new version: the new queue's group is to wait for that. */
   private advanced(): void {
-    for (const { source, target } of this.fresh.splice(0)) this.options.clients.queueMoved(source, target);
+    for (const move of this.fresh.splice(0)) {
+      this.options.clients.queueMoved(move.source, move.target);
+      if (this.leads(move)) this.begin(move);
+    }
     this.look();
   }
 
@@ -97,16 +104,28 @@ export class QueueMoves implements MovingNodes {
     const { tables, clock } = this.options;
     if (tables.moves.count === 0 && this.movers.size === 0) return;
     for (const move of tables.moves.all()) {
-      if (this.leads(move)) this.begin(move);
+      this.succeed(move, clock.now());
       const isAsked = move.stage === MoveStage.closing || move.stage === MoveStage.late;
       if (isAsked) this.sayDone(move, clock.now());
     }
     for (const [incarnation, mover] of this.movers) if (mover.isOver) this.movers.delete(incarnation);
-    for (const incarnation of this.said.keys())
-      if (tables.moves.from(incarnation) === undefined) this.said.delete(incarnation);
+    for (const times of [this.said, this.ledSince])
+      for (const incarnation of times.keys())
+        if (tables.moves.from(incarnation) === undefined) times.delete(incarnation);
   }
 
-  /** Whoever has begun goes on, whoever leads: two would come in each other's way. */
+  /** Whoever has begun goes on, whoever leads: two would come in each other's way. So who leads from now on takes its time. */
+  private succeed(move: QueueMove, now: number): void {
+    const { position } = move.source;
+    if (!this.leads(move)) {
+      this.ledSince.delete(position);
+      return;
+    }
+    const since = this.ledSince.get(position) ?? now;
+    this.ledSince.set(position, since);
+    if (now >= since + succeedMs) this.begin(move);
+  }
+
   private begin(move: QueueMove): void {
     if (this.movers.has(move.source.position)) return;
     const { clients, tables, wiring, leaseMs, rules, clock, logger } = this.options;

@@ -6,14 +6,15 @@ import type { Clock, Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { SlicedWalk, type Slices } from '../../base/slices.js';
 import { Feature } from '../../base/versions.js';
+import { MoveStage } from '../../model/wiring/objects.js';
 import { isElsewhere } from '../../model/wiring/plan-move.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import type { ClusterMap } from '../cluster-map.js';
 import type { WiringClient } from '../wiring/wiring-client.js';
 
 const lookMs = 100;
-/** Queues looked at in one turn. */
-const walkSlice = 2048;
+/** Names matched with patterns in one turn: some milliseconds' work. */
+const walkSlice = 1024;
 /** Queues on their way at a time. */
 const movesMax = 8;
 
@@ -37,6 +38,8 @@ export class Relocator {
   /** Incarnations of queues that are to move. */
   private due: number[] = [];
   private saying = 0;
+  /** Queues on their way, when that was looked at last. */
+  private moving = 0;
 
   constructor(options: RelocatorOptions) {
     this.options = options;
@@ -57,30 +60,42 @@ export class Relocator {
     }
     if (this.walk?.isOver === false) return;
     if (this.due.length > 0) return this.moveSome();
-    // What was on its way may have to go back: the policy has changed meanwhile.
-    if (tables.moves.count > 0 || this.saying > 0) this.version = -1;
-    else if (this.version !== tables.policies.version) this.begin();
+    // What has arrived may have to go back: its policy has changed on the way.
+    const { count } = tables.moves;
+    if (count < this.moving) this.version = -1;
+    this.moving = count;
+    if (this.version !== tables.policies.version) this.begin();
   }
 
   private begin(): void {
     const { tables, slices } = this.options;
     const { version } = tables.policies;
-    this.walk = new SlicedWalk(this.search(), walkSlice, slices, () => {
+    this.walk = new SlicedWalk(this.search(1 + tables.count('policy')), walkSlice, slices, () => {
       this.version = version;
     });
   }
 
-  private *search(): Generator<number, void> {
+  /** @param work for each queue: all patterns may be tried */
+  private *search(work: number): Generator<number, void> {
     const { tables, map } = this.options;
     for (const object of tables.objects()) {
-      if (object.kind === 'queue' && isElsewhere(object, tables, map.config.replicas)) this.due.push(object.position);
-      yield 1;
+      const isQueue = object.kind === 'queue';
+      if (isQueue && isElsewhere(object, tables, map.config.replicas)) this.due.push(object.position);
+      yield isQueue ? work : 1;
     }
+  }
+
+  /** Those that take something from others while they move. */
+  private get busy(): number {
+    let busy = this.saying;
+    for (const { stage } of this.options.tables.moves.all())
+      if (stage === MoveStage.draining || stage === MoveStage.closing) busy++;
+    return busy;
   }
 
   private moveSome(): void {
     const { tables, map, wiring, logger } = this.options;
-    while (this.due.length > 0 && tables.moves.count + this.saying < movesMax) {
+    for (let { busy } = this; this.due.length > 0 && busy < movesMax; busy++) {
       const incarnation = this.due.pop()!;
       const queue = tables.queueAt(incarnation);
       if (queue === undefined) continue;
@@ -88,6 +103,8 @@ export class Relocator {
       wiring
         .run({ op: 'moveQueue', incarnation, node: map.groups.get(queue.group)?.value.primary.node ?? '' })
         .catch((error: Error) => {
+          // It is looked for again.
+          this.version = -1;
           const { vhost, name } = queue;
           logger.warn('a queue cannot be moved to where it is to be', { vhost, queue: name, reason: error.message });
         })

@@ -13,7 +13,6 @@ import type { GroupClients } from '../client/group-clients.js';
 import { QueueContents } from '../client/queue-contents.js';
 import type { QueueAccess } from '../client/queue-access.js';
 import { queueRefused } from '../client/refusal.js';
-import type { QueueCount } from '../client/requests.js';
 import type { WiringClient } from './wiring-client.js';
 
 export interface ClusterWiringOptions {
@@ -79,7 +78,7 @@ export class ClusterWiring implements ConnectionWiring {
     await this.options.queues.current();
     if (this.tables.queue(vhost, name) === undefined) return 0;
     const queue = await this.options.queues.usableSoon(vhost, name, connection);
-    const { ready, consumers, unacknowledged } = await this.count(queue);
+    const { ready, consumers, unacknowledged } = await this.contents.count(queue);
     if (options.ifUnused && consumers > 0) throw preconditionFailed(queue, 'in use');
     if (options.ifEmpty && ready + unacknowledged > 0) throw preconditionFailed(queue, 'not empty');
     await this.options.client.run({ op: 'deleteQueue', vhost, name, incarnation: queue.position, connection });
@@ -122,12 +121,8 @@ export class ClusterWiring implements ConnectionWiring {
   }
 
   private async info(queue: QueueObject): Promise<QueueInfo> {
-    const { ready, consumers } = await this.count(queue);
+    const { ready, consumers } = await this.contents.count(queue);
     return { name: queue.name, messages: ready, consumers };
-  }
-
-  private count(queue: QueueObject): Promise<QueueCount> {
-    return this.contents.count(queue);
   }
 
   /** Runs a declaration whose outcome must be undone when the connection ends, even if it ends before the answer. */

@@ -3,7 +3,10 @@ import { Replicate } from '../../model/policy/definition.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import type { ClusterMap } from '../cluster-map.js';
 import type { GroupMaker } from '../replication/group-maker.js';
+import { sizeOf } from '../map.js';
 import { chooseGroup } from '../replication/placement.js';
+
+const safeMin = 2;
 
 /** In which group a new queue is to be, by what it, its policy or the cluster asks for. */
 export class QueuePlaces {
@@ -20,13 +23,22 @@ export class QueuePlaces {
     this.self = self;
   }
 
-  /** Undefined: a group is being made for it, ask again. Throws RefusedError if there can be none. */
+  /**
+   * Undefined: a group is being made for it, or is not in sync yet for one that moves there; ask again. Throws RefusedError if there can
+   * be none.
+   */
   choose(queue: QueueObject, node: string): number | undefined {
     const { replicate, size = this.map.config.replicas } = this.tables.settings.ofNew(queue);
     const here = replicate !== Replicate.all;
     const chosen = chooseGroup(queue, node, this.map, size, here);
-    if (typeof chosen === 'number') return chosen;
+    if (typeof chosen === 'number') return queue.movesFrom === undefined || this.isSafe(chosen) ? chosen : undefined;
     this.maker.want(size, chosen.leader === '' ? this.self : chosen.leader);
     return undefined;
+  }
+
+  /** What comes from a group with more replicas must not rest on one alone, if two are wanted. */
+  private isSafe(group: number): boolean {
+    const record = this.map.groups.get(group)?.value;
+    return record !== undefined && record.inSync.length >= Math.min(sizeOf(record, this.map.config), safeMin);
   }
 }

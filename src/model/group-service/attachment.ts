@@ -11,10 +11,12 @@ import {
   type GroupServicePort,
   type HeldMessage,
   Naming,
+  queueMoves,
   type SubscribeOptions,
 } from '../group-port.js';
 import type { Publisher } from '../publishers.js';
 import { Consumer, PendingGet } from './consumer.js';
+import { moverTag } from './marker-format.js';
 import type { GroupService } from './group-service.js';
 import { WaitingOperations } from './waiting.js';
 
@@ -309,7 +311,8 @@ export class Attachment implements GroupServicePort {
   private trySubscribe(subscriber: number, incarnation: number, options: SubscribeOptions): string {
     const queue = this.service.served(incarnation);
     if (queue === undefined) return queueGone;
-    if (queue.refuses(options.exclusive)) return queueInUse;
+    if (queue.refuses(options.exclusive))
+      return queue.isMoving && options.consumerTag !== moverTag ? queueMoves : queueInUse;
     if (this.consumers.has(subscriber)) return `not-allowed: subscriber ${subscriber} is in use`;
     const consumer = new Consumer(this, subscriber, queue, options);
     this.consumers.set(subscriber, consumer);

@@ -125,6 +125,11 @@ export class ServedQueue implements QueueWatcher {
     return false;
   }
 
+  /** Its mover consumes from it, alone. */
+  get isMoving(): boolean {
+    return this.exclusive?.tag === moverTag;
+  }
+
   get hasDemand(): boolean {
     return this.waiting.length > 0 || this.gets.length > 0;
   }

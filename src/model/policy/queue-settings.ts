@@ -20,7 +20,7 @@ export interface QueueSettings {
   /** For how long confirms are held, in milliseconds, before publishes are nacked; 0 = for as long as it takes. */
   readonly timeoutMs: number;
   readonly confirm: Confirm;
-  /** For queues that are to be declared: a queue stays where it is. */
+  /** On how many nodes its messages are to be; a queue that is elsewhere moves. */
   readonly replicate: Replicate;
   /** Replicas of its group; undefined: as many as the cluster's groups have. */
   readonly size: number | undefined;

@@ -17,8 +17,8 @@ export function planMoveQueue(planner: Planner, { incarnation, node }: MoveQueue
   if (!isElsewhere(source, tables, context.replicasMax())) return;
   const { replicas: _, movesFrom: __, ...declared } = source;
   const { size } = tables.settings.of(source);
-  const group = context.chooseGroup({ ...declared, group: 0 }, node);
-  if (group === undefined) throw new NotYet('a group for the queue is being made');
+  const group = context.chooseGroup({ ...declared, group: 0, movesFrom: source.position }, node);
+  if (group === undefined) throw new NotYet('the group for the queue is not ready');
   if (group === source.group) return;
   planner.group = group;
   planner.create({ ...declared, group, ...(size === undefined ? {} : { replicas: size }), movesFrom: source.position });
@@ -27,7 +27,7 @@ export function planMoveQueue(planner: Planner, { incarnation, node }: MoveQueue
 /** The queue has another number of replicas than it is to have, and stays where it is. @param usual what queues have that ask for none */
 export function isElsewhere(queue: QueueObject, tables: WiringTables, usual: number): boolean {
   if (queue.owner !== '' || tables.moves.of(queue) !== undefined) return false;
-  return (tables.settings.of(queue).size ?? usual) !== (queue.replicas ?? usual);
+  return (tables.settings.ofNew(queue).size ?? usual) !== (queue.replicas ?? usual);
 }
 
 /** A stage is never gone back to: what is said again changes nothing. */

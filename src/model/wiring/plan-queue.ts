@@ -134,7 +134,9 @@ export function planDeleteQueue(planner: Planner, deletion: DeleteQueue): void {
   const queue = planner.queue(deletion.vhost, deletion.name);
   if (queue === undefined) return;
   checkMayUse(queue, deletion.connection);
-  if (deletion.incarnation !== 0 && deletion.incarnation !== queue.position) return;
+  // It may have moved since it was looked up.
+  const { position, movesFrom } = queue;
+  if (deletion.incarnation !== 0 && deletion.incarnation !== position && deletion.incarnation !== movesFrom) return;
   planner.about(queue);
   planner.removal.queue(queue);
 }

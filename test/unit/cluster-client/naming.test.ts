@@ -93,6 +93,7 @@ function setup() {
     clock: { now: () => 0 } as never,
     rules: allRules,
     memory: new OutboxMemory(),
+    leaseMs: 2000,
     wiringVersion: () => 0,
   });
   const sinks = Array.from({ length: sinkCount }, () => new Sink());

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { OutboxMemory, PublishOutbox } from '../../../src/cluster/client/publish-outbox.js';
-import { EnqueueView, MessageParts } from '../../../src/log/record.js';
+import { EnqueueView, MessageParts, RecordFlag } from '../../../src/log/record.js';
 
 function parts(bodyBytes: number): MessageParts {
   const made = new MessageParts();
@@ -35,6 +35,32 @@ describe('publish outbox', () => {
     assert.deepEqual(sent(outbox), [6]);
     outbox.rewind(2);
     assert.deepEqual(sent(outbox), [3, 4, 5, 6]);
+  });
+
+  it('flags what it sends again of a queue that moves, in another outbox too', () => {
+    const outbox = new PublishOutbox(new OutboxMemory());
+    const moved = parts(10);
+    moved.moved = true;
+    outbox.append(parts(10), [3], true, 9, 1);
+    outbox.append(moved, [3], true, 9, 2);
+    const flags = (of: PublishOutbox): boolean[] => {
+      const seen: boolean[] = [];
+      const record = new EnqueueView();
+      of.send(
+        () => true,
+        (bytes, view, start, end) => {
+          for (let at = start; at < end; at += record.length)
+            seen.push((record.set(bytes, view, at).flags & RecordFlag.redelivered) !== 0);
+        },
+      );
+      return seen;
+    };
+    assert.deepEqual(flags(outbox), [false, false]);
+    const next = new PublishOutbox(new OutboxMemory());
+    outbox.moveTo(next);
+    next.flagMoved();
+    next.rewind(0);
+    assert.deepEqual(flags(next), [false, true]);
   });
 
   it('keeps messages that are larger than a segment', () => {

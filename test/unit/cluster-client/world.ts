@@ -301,6 +301,7 @@ export class TestNode {
       rules,
       directory: this.directory,
       links: this.links,
+      leaseMs: 2000,
       wiringVersion: () => Math.max(...[...world.groups.values()].map((group) => group.wiringVersion)),
     });
     this.server = new AttachmentServer({ turn: this.turn, rules, directory: this.directory, links: this.links });

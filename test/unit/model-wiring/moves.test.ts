@@ -136,6 +136,16 @@ describe('a queue that moves to another group', () => {
     }
   });
 
+  it('is deleted by whoever looked it up before it moved', () => {
+    const { wiring, source } = wiringToMove();
+    move(wiring, source);
+    wiring.done(deleteQueue('q', source));
+    assert.equal(wiring.tables.count('queue'), 0);
+    const other = wiring.done(declareQueue('q')).position;
+    wiring.done(deleteQueue('q', source));
+    assert.equal(wiring.tables.queue('/', 'q')?.position, other);
+  });
+
   it('is no auto-delete queue that lost its consumers: they went along', () => {
     const { wiring, source } = wiringToMove({ autoDelete: true });
     wiring.done({ op: 'queueUsed', incarnation: source });
