@@ -32,6 +32,6 @@ plantedTests([
   { rule: 'exactPositions', scenario: '' },
   { rule: 'onlyCommittedWiring', scenario: 'wiring', from: 87 },
   { rule: 'closingWaits', scenario: 'queue-moves' },
-  { rule: 'moveMarkers', scenario: 'queue-moves', from: 7 },
+  { rule: 'moveMarkers', scenario: 'queue-moves', from: 16 },
   { rule: 'movedSafeFirst', scenario: 'move-interrupted', from: 41 },
 ]);
