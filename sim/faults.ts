@@ -32,6 +32,9 @@ export const faultWeights = {
   lostAnswers: 3,
 } as const;
 
+/** A failed disk shows at the next write. */
+const noticedMs = 500;
+
 export class FaultDirector {
   /** Faults begun. */
   count = 0;
@@ -90,9 +93,16 @@ export class FaultDirector {
       node.context.eventCostMs = 0;
       this.mendDisk(node);
       if (!node.alive) node.start();
-      else if ((node.process?.probe.broken ?? '') !== '') this.restart(node);
       world.outOfTrouble(node.name);
     }
+    this.restartBroken();
+    // A node that stood still finds out later.
+    world.loop.after(noticedMs, null, () => this.restartBroken());
+  }
+
+  /** An operator starts those again whose disk has failed. */
+  private restartBroken(): void {
+    for (const node of this.world.nodes) if ((node.process?.probe.broken ?? '') !== '') this.restart(node);
   }
 
   // ---- which node ----
@@ -279,7 +289,7 @@ export class FaultDirector {
       node.disk.failure = 0;
       // An operator sees it and starts the broker again.
       this.later(100, 3000, () => {
-        if ((node.process?.probe.broken ?? '') !== '') this.restart(node);
+        this.restartBroken();
         this.world.outOfTrouble(node.name);
       });
     });

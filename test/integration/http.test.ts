@@ -58,6 +58,7 @@ describe('HTTP', () => {
       auto_delete: false,
       policy: null,
       effective_policy_definition: {},
+      moving: '',
       messages: 3,
       messages_ready: 2,
       messages_unacknowledged: 1,
