@@ -15,3 +15,16 @@ export function epochStart(epoch: number): Lsn {
 export function epochOf(lsn: Lsn): number {
   return Math.floor(lsn / lsnsPerEpoch);
 }
+
+/** A failover and a move or two. */
+const epochsFew = 4;
+
+/**
+ * About how many events lie between two lsns, the first one not later: of older epochs than the last one it is not known, and taken for
+ * few if the epochs are. Infinity: that is not likely.
+ */
+export function eventsBetween(from: Lsn, to: Lsn): number {
+  const epochs = epochOf(to) - epochOf(from);
+  if (epochs === 0) return to - from;
+  return from > 0 && epochs <= epochsFew ? to - epochStart(epochOf(to)) : Number.POSITIVE_INFINITY;
+}

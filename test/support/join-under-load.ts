@@ -49,6 +49,9 @@ export async function joinUnderLoad(t: TestContext, options: JoinOptions): Promi
     const before = load.stretch();
     t.diagnostic(`before: ${describe(before)}`);
     await joinEmpty(t, cluster, load, joiner, before, rate);
+    load.mark();
+    await load.pause(quietMs);
+    t.diagnostic(`after, with all three: ${describe(load.stretch())}`);
     await comeBack(t, cluster, load, joiner, awayMs);
     well = true;
   } finally {

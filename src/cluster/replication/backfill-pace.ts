@@ -6,6 +6,13 @@ export interface PaceLimits {
   readonly joinBytesPerSecond: number;
   /** The part of this process's time that they may take, above 0 and at most 1. */
   readonly joinTimeShare: number;
+  /** Both are so many times as much for what must not take long. */
+  readonly joinHaste: number;
+}
+
+interface Slice {
+  readonly send: () => number;
+  readonly isUrgent: boolean;
 }
 
 /** So much of an idle time is made up for: timers are late. */
@@ -18,7 +25,7 @@ const arrearsMsMax = 20;
 export class BackfillPace {
   private readonly clock: Clock;
   private readonly limits: PaceLimits;
-  private readonly waiting = new Ring<() => number>();
+  private readonly waiting = new Ring<Slice>();
   private timer: Timer | undefined;
   /** When what was sent so far is paid for. */
   private paidAt = Number.NEGATIVE_INFINITY;
@@ -29,19 +36,20 @@ export class BackfillPace {
     this.limits = limits;
   }
 
-  /** Calls `send` when its turn has come, perhaps now. It returns how many bytes it has sent. */
-  whenDue(send: () => number): void {
-    this.waiting.push(send);
+  /** Calls `send` when its turn has come, perhaps now. It returns how many bytes it has sent. @param isUrgent it must not take long */
+  whenDue(send: () => number, isUrgent: boolean = false): void {
+    this.waiting.push({ send, isUrgent });
     if (this.timer === undefined && !this.isGoing) this.go();
   }
 
   /** Calls `send`, whose turn has come before, at once; it is paid for all the same. */
-  now(send: () => number): void {
+  now(send: () => number, isUrgent: boolean = false): void {
+    const { joinBytesPerSecond, joinTimeShare, joinHaste } = this.limits;
     const before = this.clock.now();
     const bytes = send();
     const now = this.clock.now();
-    const cost = Math.max((bytes * 1000) / this.limits.joinBytesPerSecond, (now - before) / this.limits.joinTimeShare);
-    this.paidAt = Math.max(this.paidAt, before - arrearsMsMax) + cost;
+    const cost = Math.max((bytes * 1000) / joinBytesPerSecond, (now - before) / joinTimeShare);
+    this.paidAt = Math.max(this.paidAt, before - arrearsMsMax) + (isUrgent ? cost / joinHaste : cost);
   }
 
   private go(): void {
@@ -55,7 +63,8 @@ export class BackfillPace {
         });
         break;
       }
-      this.now(this.waiting.shift()!);
+      const { send, isUrgent } = this.waiting.shift()!;
+      this.now(send, isUrgent);
     }
     this.isGoing = false;
   }

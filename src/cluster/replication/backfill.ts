@@ -20,6 +20,8 @@ const readRetryMs = 1000;
 /** With more bytes on the way to the joiner, live batches would have to wait for backfill: tried again after a while. */
 const pendingBytesMax = 1024 * 1024;
 const pendingRetryMs = 5;
+/** Who was away briefly is sent so many times as much in a frame: each one takes a round trip. */
+const briefSlices = 4;
 /** Queues named in one frame, and turn. */
 const queuesPerFrame = 1000;
 
@@ -71,7 +73,7 @@ export class BackfillSender {
 
   /** Answers one slice, or the part of it that is in memory, when its turn has come; loads its beginning first where it must. */
   request(follower: Follower, slice: Slice): void {
-    this.replica.context.pace.whenDue(() => this.serve(follower, slice));
+    this.replica.context.pace.whenDue(() => this.serve(follower, slice), follower.wasBrieflyAway);
   }
 
   /** It may have begun anew, with another session, or we may lead no longer. */
@@ -104,7 +106,7 @@ export class BackfillSender {
     context.chunks.load(chunk, (error) => {
       if (error === undefined) {
         // Later its bytes may be gone again.
-        context.pace.now(() => this.serve(follower, slice));
+        context.pace.now(() => this.serve(follower, slice), follower.wasBrieflyAway);
         return;
       }
       logger.error('a message cannot be read for a joiner', { error: String(error) });
@@ -115,6 +117,7 @@ export class BackfillSender {
   private answer(follower: Follower, slice: Slice, ours: Lsn[], missing: Lsn[], lowest: Lsn): number {
     const { context, group, log, state } = this.replica;
     const records: Uint8Array[] = [];
+    const bytesMax = context.limits.backfillBytes * (follower.wasBrieflyAway ? briefSlices : 1);
     let bytes = 0;
     let low = lowest;
     for (const position of missing) {
@@ -122,7 +125,7 @@ export class BackfillSender {
       if (entry === undefined) continue;
       // Waiting for all of a slice could evict with each chunk the one before.
       const chunk = state.chunk(entry.chunk);
-      const full = bytes + entry.length > context.limits.backfillBytes || chunk.bytes === undefined;
+      const full = bytes + entry.length > bytesMax || chunk.bytes === undefined;
       if (bytes > 0 && full) {
         low = position + 1;
         break;

@@ -55,6 +55,8 @@ export interface ReplicationLimits {
   /** What joins may take of the node that sends to them: bytes a second, and a part of its time. */
   joinBytesPerSecond: number;
   joinTimeShare: number;
+  /** So many times as much for who was away briefly. */
+  joinHaste: number;
 }
 
 /** The default limits for a lease of that length. */
@@ -76,8 +78,9 @@ export function replicationLimits(leaseMs: number): ReplicationLimits {
     timeShareMs: 10_000,
     backfillBytes: 256 * 1024,
     backfillPositions: 2048,
-    joinBytesPerSecond: 32 * 1024 * 1024,
-    joinTimeShare: 0.2,
+    joinBytesPerSecond: 16 * 1024 * 1024,
+    joinTimeShare: 0.1,
+    joinHaste: 6,
   };
 }
 

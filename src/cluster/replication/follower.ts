@@ -26,6 +26,8 @@ export class Follower {
   /** What our disk had at `aimedAt`: when that is acked, the follower is level with that time. */
   private aim: Lsn;
   private aimedAt: number;
+  /** It joins, and was away for a short time: it lacks little, and is to be in sync again soon. */
+  wasBrieflyAway = false;
   /** Set while commits wait for it although it is not in the set yet, so that it can catch up: until then. */
   candidateUntil = 0;
   /**

@@ -13,7 +13,7 @@ import { type Flushable, Phase } from '../../base/turn.js';
 import { Feature } from '../../base/versions.js';
 import type { Chunk } from '../../log/chunk.js';
 import { type Batch, ensureChecksum } from '../../log/group-log.js';
-import type { Lsn } from '../../log/lsn.js';
+import { eventsBetween, type Lsn } from '../../log/lsn.js';
 import type { GroupAppender } from '../../model/group-port.js';
 import { GroupService } from '../../model/group-service/group-service.js';
 import type { Link } from '../link/link.js';
@@ -43,6 +43,8 @@ import { SetKeeper } from './set-keeper.js';
 
 /** While the set is short, nodes are told so again after so many ticks: a fifth of a second. */
 const inSyncTicks = 4;
+/** Who has missed no more events of a group was away briefly: some tens of seconds of its load. */
+const briefEvents = 1_000_000;
 
 export class Primary implements GroupAppender, Flushable {
   readonly epoch: number;
@@ -358,6 +360,7 @@ export class Primary implements GroupAppender, Flushable {
     const { log, group, state, context } = this.replica;
     const follower = new Follower(replica, link, message.session, false, this.replica.disk.value, context.clock.now());
     follower.nextNumber = log.numberAfter(log.committed);
+    follower.wasBrieflyAway = eventsBetween(message.end, log.committed) <= briefEvents;
     this.followers.set(link.peer.node, follower);
     const join: JoinMessage = {
       epoch: this.epoch,

@@ -7,7 +7,7 @@ const mebibyte = 1024 * 1024;
 
 function setup(joinBytesPerSecond: number, joinTimeShare = 1) {
   const clock = new ManualClock();
-  return { clock, pace: new BackfillPace(clock, { joinBytesPerSecond, joinTimeShare }) };
+  return { clock, pace: new BackfillPace(clock, { joinBytesPerSecond, joinTimeShare, joinHaste: 5 }) };
 }
 
 describe('the pace of joins', () => {
@@ -24,6 +24,15 @@ describe('the pace of joins', () => {
     for (let group = 0; group < 16; group++) ask();
     for (let ms = 0; ms < 4000; ms++) clock.advance(1);
     assert.ok(sent > 31 * mebibyte && sent < 33 * mebibyte, `${sent / mebibyte} MiB in 4 s`);
+  });
+
+  it('is higher for what must not take long', () => {
+    const { clock, pace } = setup(1000);
+    let sent = 0;
+    const ask = (): void => pace.whenDue(() => (clock.after(1, ask), (sent += 1000), 1000), true);
+    ask();
+    for (let ms = 0; ms < 10_000; ms++) clock.advance(1);
+    assert.ok(sent > 48_000 && sent < 52_000, `${sent} bytes in 10 s`);
   });
 
   it('goes in order of asking', () => {
