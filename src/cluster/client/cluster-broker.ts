@@ -92,8 +92,21 @@ export class ClusterBroker implements Broker {
   route(vhost: string, exchange: string, routingKey: string, headers: () => Arguments): Route {
     if (this.deferred.mustWait) return new DeferredRoute(vhost, exchange, routingKey, headers());
     const route = this.routeNow(vhost, exchange, routingKey, headers);
-    const waits = route.waits || (!this.deferred.isEmpty && route.leadsTo((queue) => this.deferred.holds(queue)));
-    return waits ? new DeferredRoute(vhost, exchange, routingKey, headers(), route.queues()) : route;
+    if (!route.waits && this.deferred.isEmpty) return route;
+    const queues = this.namesOf(route);
+    const waits = route.waits || queues.some((queue) => this.deferred.holds(queue));
+    return waits ? new DeferredRoute(vhost, exchange, routingKey, headers(), queues) : route;
+  }
+
+  /** Names of the queues of a route. */
+  private namesOf({ targets }: ClusterRoute): string[] {
+    const names: string[] = [];
+    for (const { incarnations } of targets)
+      for (const incarnation of incarnations) {
+        const queue = this.tables.queueAt(incarnation);
+        if (queue !== undefined) names.push(`${queue.vhost}\0${queue.name}`);
+      }
+    return names;
   }
 
   private routeNow(vhost: string, exchange: string, routingKey: string, headers: () => Arguments): ClusterRoute {

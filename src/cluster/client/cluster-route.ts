@@ -39,15 +39,6 @@ export class ClusterRoute implements Route {
     return undefined;
   }
 
-  /** Incarnations of all its queues. */
-  queues(): number[] {
-    return this.targets.flatMap(({ incarnations }) => incarnations);
-  }
-
-  leadsTo(isOne: (incarnation: number) => boolean): boolean {
-    return this.targets.some(({ incarnations }) => incarnations.some(isOne));
-  }
-
   constructor(routing: Routing, version: number, clients: GroupClients, tables: WiringTables) {
     this.version = version;
     this.keyed = routing.keyed;

@@ -22,10 +22,10 @@ export class DeferredRoute implements Route {
   readonly exchange: string;
   readonly routingKey: string;
   readonly headers: Arguments;
-  /** Incarnations of its queues; undefined: they are not known. */
-  readonly queues: readonly number[] | undefined;
+  /** Names of its queues; undefined: they are not known. */
+  readonly queues: readonly string[] | undefined;
 
-  constructor(vhost: string, exchange: string, routingKey: string, headers: Arguments, queues?: readonly number[]) {
+  constructor(vhost: string, exchange: string, routingKey: string, headers: Arguments, queues?: readonly string[]) {
     this.vhost = vhost;
     this.queues = queues;
     this.exchange = exchange;
@@ -64,7 +64,7 @@ class Joined implements PublishOwner {
 }
 
 const retryMs = 5;
-/** Sent in one turn: less than a millisecond's work. */
+/** Sent at a time: less than a millisecond's work. */
 const flushSlice = 256;
 /** Memory that each takes, besides its bytes. */
 const overheadBytes = 512;
@@ -91,8 +91,8 @@ export class DeferredPublishes {
   private readonly waiting = new Ring<Deferred>();
   private timer: Timer | undefined;
   private isFlushing = false;
-  /** Queues of what waits. */
-  private readonly queues = new Set<number>();
+  /** Queues of what waits, by name: they may have moved, or begin to. */
+  private readonly queues = new Set<string>();
   /** Of something that waits they are not known: everything waits behind it. */
   private holdsAll = false;
 
@@ -112,8 +112,8 @@ export class DeferredPublishes {
   }
 
   /** What goes to that queue must wait behind what waits. */
-  holds(incarnation: number): boolean {
-    return this.queues.has(incarnation);
+  holds(queue: string): boolean {
+    return this.queues.has(queue);
   }
 
   add(route: DeferredRoute, parts: MessageParts, owner: PublishOwner, tag: number): void {

@@ -78,7 +78,7 @@ export class GroupClient implements HolderClient, Flushable {
   private readonly settlements = new SettlementRing();
   private readonly requests = new Requests();
   private readonly subscriptions = new Subscriptions();
-  /** Sinks that may hold messages of this group. */
+  /** Sinks that may hold messages of this group: something was delivered to them, or asked for by them. */
   private readonly sinks = new Set<DeliverySink>();
   /** Why the group is gone for ever; '' = it is not. */
   private gone = '';
@@ -192,7 +192,6 @@ export class GroupClient implements HolderClient, Flushable {
     const now = this.context.clock.now();
     const subscription = new ClusterSubscription(this, incarnation, ++this.lastSubscriber, request, now);
     this.subscriptions.add(subscription);
-    this.sinks.add(request.sink);
     this.touch();
     return subscription;
   }
@@ -423,6 +422,8 @@ export class GroupClient implements HolderClient, Flushable {
       this.settle(Settlement.release, incarnation, position);
       return;
     }
+    if (!subscription.hasDelivered) this.sinks.add(subscription.sink);
+    subscription.hasDelivered = true;
     subscription.credit -= deliveryCost(subscription.noAck, message.length);
     subscription.sink.deliver(subscription, position, redelivered, message);
   }

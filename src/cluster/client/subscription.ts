@@ -68,6 +68,8 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
   readonly cookie: unknown;
   /** Deliveries still allowed, as counted here: what is on its way when an attachment ends was never delivered. */
   credit: number;
+  /** Something was delivered to it. */
+  hasDelivered = false;
   /** Closed: what it held is given back by its client, so it is nobody's to name or give back again. */
   closed = false;
   private readonly request: ConsumeRequest;
@@ -125,6 +127,7 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
 
   /** Tells the service of the present attachment of this subscription, unless it is being cancelled there. */
   subscribe(wiringVersion: number): void {
+    if (this.isStranded) this.state = this.settleOpen === undefined ? State.open : State.opening;
     if (this.state === State.cancelling || this.state === State.leaving) return;
     const credit = this.state === State.open ? this.credit : 0;
     this.client.port?.subscribe(this.number, this.incarnation, wiringVersion, { ...this.options, credit });
@@ -145,8 +148,7 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
       this.end();
       return Promise.resolve();
     }
-    const isStranded = this.state === State.leaving && !this.isUnsubscribing;
-    if (isStranded) {
+    if (this.isStranded) {
       this.end();
       return Promise.resolve();
     }
@@ -202,15 +204,21 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
   }
 
   /** The service does not take it, since the queue moves: it goes on there, as soon as this node knows where that is. */
-  private stranded(): void {
+  private strand(): void {
+    // An answer comes: it goes on then.
+    if (this.isUnsubscribing) return;
     this.state = State.leaving;
     if (this.destination !== undefined) this.left();
+  }
+
+  private get isStranded(): boolean {
+    return this.state === State.leaving && !this.isUnsubscribing;
   }
 
   // ---- what the service answers ----
 
   subscribed(refusal: string): void {
-    if (refusal === queueMoves && this.state <= State.open) return this.stranded();
+    if (refusal === queueMoves && this.state !== State.cancelling) return this.strand();
     if (refusal !== '') {
       const refused = this.settleOpen;
       this.settleOpen = undefined;

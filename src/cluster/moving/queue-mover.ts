@@ -20,11 +20,12 @@ import type { WiringClient } from '../wiring/wiring-client.js';
 import { MoveGate } from './move-gate.js';
 import { MoveWindow } from './move-window.js';
 
-const lookMs = 10;
+/** A stage may last for as long as a client holds a message, or a node is away: it is looked at less and less often. */
+const lookMsMin = 10;
+const lookMsMax = 1000;
 const subscribeMs = 50;
-/** A stage may last for as long as a client holds a message: it is asked less and less often whether it is over. */
-const countMsMin = 10;
-const countMsMax = 1000;
+/** Publishes are not made to wait for what does not move: something has become safe in this time. */
+const progressMs = 1000;
 /** With so few messages left publishes may wait until they are gone. */
 const closeBelow = 1000;
 /** If messages come as fast as they go, publishes wait all the same: when the queue has not become shorter in this time. */
@@ -65,7 +66,7 @@ interface Held {
 
 export class QueueMover implements DeliverySink, PublishOwner {
   private readonly options: QueueMoverOptions;
-  private readonly timer: Timer;
+  private timer: Timer;
   private readonly parts = new MessageParts();
   private readonly window = new MoveWindow();
   private readonly gate: MoveGate;
@@ -76,12 +77,13 @@ export class QueueMover implements DeliverySink, PublishOwner {
   private readonly seen = new Set<number>();
   private subscription: Subscription | undefined;
   private nextSubscribeAt = 0;
-  private nextCountAt = 0;
-  private countMs = countMsMin;
+  private lookMs = lookMsMin;
   private isAsking = false;
   private stage: MoveStage = MoveStage.draining;
-  /** When something came out of the old queue, or a stage began. */
+  /** When a message came out of the old queue, or a stage began. */
   private busyAt: number;
+  /** When one became safe. */
+  private safeAt = Number.NEGATIVE_INFINITY;
   /** The least that was left of the old queue, and when it was. */
   private least = Number.POSITIVE_INFINITY;
   private leastAt = 0;
@@ -93,7 +95,7 @@ export class QueueMover implements DeliverySink, PublishOwner {
     this.busyAt = clock.now();
     this.gate = new MoveGate(options.tables);
     this.gate.add(move.target);
-    this.timer = clock.every(lookMs, () => this.look());
+    this.timer = clock.after(lookMsMin, () => this.look());
     const { vhost, name } = move.source;
     logger.info('a queue moves', { vhost, queue: name, from: move.source.group, to: move.target.group });
   }
@@ -117,9 +119,10 @@ export class QueueMover implements DeliverySink, PublishOwner {
   deliver(subscription: Subscription, position: number, redelivered: boolean, message: EnqueueView): void {
     // The first may be here before it is known that there is a subscription.
     this.subscription = subscription;
-    this.busyAt = this.options.clock.now();
     this.window.delivered(message.length);
     const isMarker = message.format === markerFormat;
+    // Markers are said again and again.
+    if (!isMarker) this.busyAt = this.options.clock.now();
     const markerOf = isMarker ? message.publisherBoot : 0;
     this.held.push({ position, holder: subscription, bytes: message.length, markerOf, isSafe: isMarker });
     if (isMarker) return this.advance();
@@ -151,6 +154,7 @@ export class QueueMover implements DeliverySink, PublishOwner {
     const held = this.held.at(tag - this.firstTag);
     if (held === undefined || held.isSafe) return;
     held.isSafe = true;
+    this.safeAt = this.options.clock.now();
     held.holder.ack(held.position);
     this.advance();
   }
@@ -206,9 +210,11 @@ export class QueueMover implements DeliverySink, PublishOwner {
     if (move.stage !== this.stage) {
       this.stage = move.stage;
       this.busyAt = options.clock.now();
-      this.countMs = countMsMin;
-      this.nextCountAt = 0;
+      this.lookMs = lookMsMin;
     }
+    this.timer = options.clock.after(this.lookMs, () => this.look());
+    if (this.stage === MoveStage.late || this.stage === MoveStage.swept)
+      this.lookMs = Math.min(this.lookMs * 2, lookMsMax);
     if (this.subscription === undefined) this.subscribe();
     else if (!this.isAsking) this.goOn();
   }
@@ -246,7 +252,9 @@ export class QueueMover implements DeliverySink, PublishOwner {
       case MoveStage.draining:
         return this.count(async ({ ready }) => {
           if (ready < this.least) [this.least, this.leastAt] = [ready, now];
-          if (ready <= closeBelow || now > this.leastAt + drainMsMax) await this.say(MoveStage.closing);
+          const isMoving = this.held.length === 0 || now < this.safeAt + progressMs;
+          const isDue = ready <= closeBelow || now > this.leastAt + drainMsMax;
+          if (isMoving && isDue) await this.say(MoveStage.closing);
         });
       case MoveStage.closing:
         if (nodes.routersHave(this.seen) || (this.held.length === 0 && now > this.busyAt + patienceMs))
@@ -262,12 +270,9 @@ export class QueueMover implements DeliverySink, PublishOwner {
     }
   }
 
-  /** Looks at what is left of the old queue, if it is time for that. */
+  /** Looks at what is left of the old queue. */
   private count(decide: (left: QueueCount) => Promise<void>): void {
-    const { clients, clock, move } = this.options;
-    if (clock.now() < this.nextCountAt) return;
-    this.nextCountAt = clock.now() + this.countMs;
-    this.countMs = Math.min(this.countMs * 2, countMsMax);
+    const { clients, move } = this.options;
     const { group, position } = move.source;
     this.ask(async () => decide(await clients.client(group).count(position)));
   }

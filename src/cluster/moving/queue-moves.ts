@@ -24,8 +24,9 @@ import { Relocator } from './relocator.js';
 const lookMs = 100;
 /** Whoever leads the old group from now on leaves a mover of before this time to go on. */
 const succeedMs = 500;
-/** Words are said again after this time: they are not kept over a failover. */
+/** Words are said again after this time, while publishes wait for them, and later: they are not kept over a failover. */
 const markerMs = 1000;
+const lateMarkerMs = 5000;
 
 export interface QueueMovesOptions {
   tables: WiringTables;
@@ -151,9 +152,10 @@ export class QueueMoves implements MovingNodes {
   }
 
   /** Behind everything that this node has published to the queue. */
-  private sayDone({ source }: QueueMove, now: number): void {
+  private sayDone({ source, stage }: QueueMove, now: number): void {
     const last = this.said.get(source.position);
-    if (last !== undefined && now < last + markerMs) return;
+    const againMs = stage === MoveStage.closing ? markerMs : lateMarkerMs;
+    if (last !== undefined && now < last + againMs) return;
     this.said.set(source.position, now);
     this.options.clients.client(source.group).publish(marker(), [source.position], false, nobody, 0);
   }

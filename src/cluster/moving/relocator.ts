@@ -15,8 +15,14 @@ import type { WiringClient } from '../wiring/wiring-client.js';
 const lookMs = 100;
 /** Names matched with patterns in one turn: some milliseconds' work. */
 const walkSlice = 1024;
-/** Queues on their way at a time. */
-const movesMax = 8;
+/** Between two looks at all queues. */
+const walkMs = 1000;
+/** Queues that are passed on at a time; and on their way in all, most of which wait for clients or for a node. */
+const busyMax = 8;
+const movesMax = 256;
+/** A queue whose new group is not ready makes way for others after this time; and is tried again. */
+const readyMs = 5000;
+const againMs = 10_000;
 
 export interface RelocatorOptions {
   tables: WiringTables;
@@ -38,6 +44,7 @@ export class Relocator {
   /** Incarnations of queues that are to move. */
   private due: number[] = [];
   private saying = 0;
+  private nextWalkAt = 0;
   /** Queues on their way, when that was looked at last. */
   private moving = 0;
 
@@ -54,6 +61,8 @@ export class Relocator {
   private look(): void {
     const { leads, map, tables } = this.options;
     if (!leads() || map.config.version < Feature.queueMoves) {
+      this.walk?.stop();
+      this.walk = undefined;
       this.version = -1;
       this.due = [];
       return;
@@ -64,7 +73,10 @@ export class Relocator {
     const { count } = tables.moves;
     if (count < this.moving) this.version = -1;
     this.moving = count;
-    if (this.version !== tables.policies.version) this.begin();
+    const now = this.options.clock.now();
+    if (this.version === tables.policies.version || now < this.nextWalkAt) return;
+    this.nextWalkAt = now + walkMs;
+    this.begin();
   }
 
   private begin(): void {
@@ -95,16 +107,17 @@ export class Relocator {
 
   private moveSome(): void {
     const { tables, map, wiring, logger } = this.options;
-    for (let { busy } = this; this.due.length > 0 && busy < movesMax; busy++) {
+    for (let { busy } = this; this.due.length > 0 && busy < busyMax; busy++) {
+      if (tables.moves.count + this.saying >= movesMax) return;
       const incarnation = this.due.pop()!;
       const queue = tables.queueAt(incarnation);
       if (queue === undefined) continue;
       this.saying++;
       wiring
-        .run({ op: 'moveQueue', incarnation, node: map.groups.get(queue.group)?.value.primary.node ?? '' })
+        .run({ op: 'moveQueue', incarnation, node: map.groups.get(queue.group)?.value.primary.node ?? '' }, readyMs)
         .catch((error: Error) => {
-          // It is looked for again.
           this.version = -1;
+          this.nextWalkAt = this.options.clock.now() + againMs;
           const { vhost, name } = queue;
           logger.warn('a queue cannot be moved to where it is to be', { vhost, queue: name, reason: error.message });
         })

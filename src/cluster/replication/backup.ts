@@ -110,6 +110,7 @@ export class Backup implements Flushable {
       store: context.self.store,
       boot: context.self.boot,
       joining: this.replica.mustJoin,
+      partial: this.replica.joining,
       committed: log.committed,
       end: log.end,
       tail,

@@ -26,6 +26,8 @@ export interface FollowMessage {
   boot: number;
   /** Its join is not finished: it cannot be matched (rule 9). */
   joining: boolean;
+  /** It has begun a join, and not finished it: how much it lacks cannot be told from its log. Not said by older programs. */
+  partial?: boolean;
   committed: Lsn;
   end: Lsn;
   /** First and last lsn of each batch after `committed`. */

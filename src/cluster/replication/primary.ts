@@ -360,7 +360,7 @@ export class Primary implements GroupAppender, Flushable {
     const { log, group, state, context } = this.replica;
     const follower = new Follower(replica, link, message.session, false, this.replica.disk.value, context.clock.now());
     follower.nextNumber = log.numberAfter(log.committed);
-    follower.wasBrieflyAway = eventsBetween(message.end, log.committed) <= briefEvents;
+    follower.wasBrieflyAway = message.partial === false && eventsBetween(message.end, log.committed) <= briefEvents;
     this.followers.set(link.peer.node, follower);
     const join: JoinMessage = {
       epoch: this.epoch,

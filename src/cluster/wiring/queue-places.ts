@@ -28,17 +28,19 @@ export class QueuePlaces {
    * be none.
    */
   choose(queue: QueueObject, node: string): number | undefined {
-    const { replicate, size = this.map.config.replicas } = this.tables.settings.ofNew(queue);
+    const { replicate, minInSync, size = this.map.config.replicas } = this.tables.settings.ofNew(queue);
     const here = replicate !== Replicate.all;
     const chosen = chooseGroup(queue, node, this.map, size, here);
-    if (typeof chosen === 'number') return queue.movesFrom === undefined || this.isSafe(chosen) ? chosen : undefined;
+    if (typeof chosen === 'number')
+      return queue.movesFrom === undefined || this.isSafe(chosen, minInSync) ? chosen : undefined;
     this.maker.want(size, chosen.leader === '' ? this.self : chosen.leader);
     return undefined;
   }
 
-  /** What comes from a group with more replicas must not rest on one alone, if two are wanted. */
-  private isSafe(group: number): boolean {
+  /** What comes from a group with more replicas must not rest on one alone, if two are wanted; nor wait for the others. */
+  private isSafe(group: number, minInSync: number): boolean {
     const record = this.map.groups.get(group)?.value;
-    return record !== undefined && record.inSync.length >= Math.min(sizeOf(record, this.map.config), safeMin);
+    if (record === undefined) return false;
+    return record.inSync.length >= Math.min(sizeOf(record, this.map.config), Math.max(safeMin, minInSync));
   }
 }

@@ -23,7 +23,7 @@ function setUp() {
     },
   });
   const owner = { completed: (tag: number) => done.push(tag), refused: () => assert.fail('refused') };
-  const add = (key: string, tag: number, queues?: number[]): void => {
+  const add = (key: string, tag: number, queues?: string[]): void => {
     const parts = new MessageParts();
     parts.bodyLength = 100;
     parts.bodyBytes = new Uint8Array(100);
@@ -48,19 +48,19 @@ describe('publishes that must not be sent on yet', () => {
   it('wait for their queue alone, and others with the same queues behind them', () => {
     const { clock, state, sent, deferred, add } = setUp();
     state.closing.add('moving');
-    add('moving', 1, [7, 8]);
+    add('moving', 1, ['q7', 'q8']);
     assert.deepEqual([deferred.mustWait, deferred.isEmpty], [false, false]);
     assert.deepEqual(
-      [7, 8, 9].map((queue) => deferred.holds(queue)),
+      ['q7', 'q8', 'q9'].map((queue) => deferred.holds(queue)),
       [true, true, false],
     );
-    add('other', 2, [8]);
+    add('other', 2, ['q8']);
     clock.advance(100);
     assert.deepEqual(sent, []);
     state.closing.clear();
     assert.equal(deferred.mustWait, false);
     assert.deepEqual(sent, ['moving 1', 'other 2']);
-    assert.deepEqual([deferred.isEmpty, deferred.holds(8)], [true, false]);
+    assert.deepEqual([deferred.isEmpty, deferred.holds('q8')], [true, false]);
   });
 
   it('hold everything if they came when nothing was known, and their queue moves then', () => {

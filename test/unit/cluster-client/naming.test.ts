@@ -10,6 +10,7 @@ import type { ClusterSubscription } from '../../../src/cluster/client/subscripti
 import { LocalTie } from '../../../src/cluster/client/tie.js';
 import { FrameType } from '../../../src/cluster/link/frame-types.js';
 import type { Link } from '../../../src/cluster/link/link.js';
+import { EnqueueView } from '../../../src/log/record.js';
 import type { DeliverySink, Holder } from '../../../src/model/broker.js';
 import type { GroupServicePort, HeldMessage } from '../../../src/model/group-port.js';
 
@@ -122,6 +123,7 @@ function filled() {
   attach(1, first);
   while (runTurn() > 0);
   sinks.forEach((sink, i) => {
+    client.deliver(first.subscribed[i]!, queue, 1000 + i * ofEach, false, new EnqueueView());
     for (let k = 0; k < ofEach; k++) sink.held.set(1000 + i * ofEach + k, holderOf(client, first.subscribed[i]!));
   });
   const looked = (): number => sinks.reduce((sum, sink) => sum + sink.looked, 0);
@@ -230,7 +232,8 @@ describe('a node that holds much', () => {
     for (let i = 0; i < 10_000; i++) subscribe(new Sink());
     const service = new Service();
     attach(1, service);
-    for (let turns = 0, before = 0; runTurn() > 0; turns++, before = service.subscribed.length) {
+    assert.ok(service.subscribed.length <= attachSlice);
+    for (let turns = 0, before = attachSlice; runTurn() > 0; turns++, before = service.subscribed.length) {
       assert.ok(service.subscribed.length - before <= attachSlice);
       if (turns === 7) subscribe(new Sink());
     }

@@ -155,7 +155,6 @@ describe('a subscription whose queue moves', () => {
         one.subscribed(queueMoves);
         if (!(when === 'before' && isNew)) {
           assert.equal(now.taken.length, 0);
-          one.subscribe(5);
           one.move(destination);
         }
         assert.equal(now.taken.length, 1, `${when} ${isNew}`);
@@ -164,6 +163,20 @@ describe('a subscription whose queue moves', () => {
         assert.equal(said.at(-1), 'now grant 5');
         assert.equal(said.includes('old unsubscribe'), false);
       }
+  });
+
+  it('goes on when it is refused while it leaves; and asks again, with its credit, after an attachment, if it knows of no move', () => {
+    const leaving = opened();
+    leaving.one.move(leaving.destination);
+    leaving.one.subscribed(queueMoves);
+    assert.equal(leaving.now.taken.length, 0);
+    leaving.one.unsubscribed();
+    assert.equal(leaving.now.taken.length, 1);
+    const { said, one } = opened();
+    one.subscribed(queueMoves);
+    one.subscribe(6);
+    one.grant(2);
+    assert.deepEqual(said, ['old subscribe 7 6', 'old grant 2']);
   });
 
   it('is over when its client ends it on the way', async () => {
