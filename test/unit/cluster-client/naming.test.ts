@@ -235,7 +235,7 @@ describe('a node that holds much', () => {
     assert.ok(service.subscribed.length <= attachSlice);
     for (let turns = 0, before = attachSlice; runTurn() > 0; turns++, before = service.subscribed.length) {
       assert.ok(service.subscribed.length - before <= attachSlice);
-      if (turns === 7) subscribe(new Sink());
+      if (turns === 2) subscribe(new Sink());
     }
     assert.equal(service.subscribed.length, sinkCount + 10_001);
     const inOrder = service.subscribed.toSorted((a, b) => a - b);
