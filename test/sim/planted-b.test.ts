@@ -31,7 +31,7 @@ plantedTests([
   { rule: 'endMark', scenario: 'hand-over' },
   { rule: 'exactPositions', scenario: '' },
   { rule: 'onlyCommittedWiring', scenario: 'wiring', from: 87 },
-  { rule: 'closingWaits', scenario: 'queue-moves' },
-  { rule: 'moveMarkers', scenario: 'queue-moves', from: 16 },
+  { rule: 'closingWaits', scenario: 'queue-moves', from: 6 },
+  { rule: 'moveMarkers', scenario: 'queue-moves', from: 62 },
   { rule: 'movedSafeFirst', scenario: 'move-interrupted', from: 41 },
 ]);
