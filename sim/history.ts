@@ -137,7 +137,7 @@ export class QueueLife {
   /** When the deletion was asked for, and confirmed; -1 = not. */
   deletedFrom = -1;
   deletedAt = -1;
-  /** Its client left while nothing failed; the queue has no reason to stay. */
+  /** Its client left while nothing failed, and its group was not lost from memory since; the queue has no reason to stay. */
   leftInPeace = false;
   /** When a consumer last ended: what was on its way to it goes back, flagged though no client saw it. */
   consumerEndedAt = -1;

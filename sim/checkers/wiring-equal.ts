@@ -1,7 +1,7 @@
 /**
  * All nodes have the same wiring at rest, and it holds what was declared: every queue whose declaration was confirmed and whose
  * deletion nobody asked for, no queue that lived with a client that is gone, and nothing that went with a boot that is over. (Of auto-delete queues only those count whose
- * consumer left while nothing failed: others go some seconds after a takeover, or stay when every node was restarted.)
+ * consumer left while nothing failed: others go some seconds after a takeover, or stay when every replica of their group was restarted.)
  */
 import type { NodeBoot } from '../../src/model/wiring/objects.js';
 import { ownerOf } from '../../src/model/wiring/operations.js';
