@@ -87,3 +87,13 @@ export abstract class Actor implements ConnectionOwner {
     return result;
   }
 }
+
+/** Does something to one queue. */
+export abstract class QueueActor extends Actor {
+  protected readonly queue: string;
+
+  constructor(world: SimWorld, name: string, queue: string) {
+    super(world, name);
+    this.queue = queue;
+  }
+}

@@ -1,6 +1,5 @@
 import type { Definition } from '../../src/model/policy/definition.js';
-import type { SimWorld } from '../world.js';
-import { Actor } from './actor.js';
+import { QueueActor } from './actor.js';
 
 const definitions: readonly Definition[] = [
   { replicate: 'none' },
@@ -11,14 +10,7 @@ const definitions: readonly Definition[] = [
 ];
 
 /** Has a queue moved from group to group, by a policy of its own. */
-export class MovePolicies extends Actor {
-  private readonly queue: string;
-
-  constructor(world: SimWorld, name: string, queue: string) {
-    super(world, name);
-    this.queue = queue;
-  }
-
+export class MovePolicies extends QueueActor {
   async run(): Promise<void> {
     while (!this.stopping) {
       await this.sleep(100, 2000);

@@ -2,17 +2,10 @@
 import type { Consumer, Session } from '../client/session.js';
 import { Message, QueueLife, type DeliveryState } from '../history.js';
 import type { SimWorld } from '../world.js';
-import { Actor } from './actor.js';
+import { Actor, QueueActor } from './actor.js';
 
 /** Purges a queue from time to time. */
-export class Purger extends Actor {
-  private readonly queue: string;
-
-  constructor(world: SimWorld, name: string, queue: string) {
-    super(world, name);
-    this.queue = queue;
-  }
-
+export class Purger extends QueueActor {
   async run(): Promise<void> {
     while (!this.stopping) {
       await this.sleep(300, 3000);
@@ -31,14 +24,8 @@ export class Purger extends Actor {
 }
 
 /** Deletes a queue and declares it again under the same name. */
-export class Recycler extends Actor {
-  private readonly queue: string;
+export class Recycler extends QueueActor {
   private uncertain = false;
-
-  constructor(world: SimWorld, name: string, queue: string) {
-    super(world, name);
-    this.queue = queue;
-  }
 
   async run(): Promise<void> {
     while (!this.stopping) {
@@ -90,13 +77,11 @@ export class Recycler extends Actor {
 }
 
 /** Gets single messages. */
-export class Getter extends Actor {
-  private readonly queue: string;
+export class Getter extends QueueActor {
   private readonly sometimesWithoutAck: boolean;
 
   constructor(world: SimWorld, name: string, queue: string, sometimesWithoutAck: boolean) {
-    super(world, name);
-    this.queue = queue;
+    super(world, name, queue);
     this.sometimesWithoutAck = sometimesWithoutAck;
   }
 

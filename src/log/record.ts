@@ -131,6 +131,25 @@ export class MessageParts {
   bodyBytes: Uint8Array = new Uint8Array(0);
   bodyStart = 0;
   bodyLength = 0;
+
+  /** The message of that record; its bytes are not copied. */
+  setFrom(record: EnqueueView): void {
+    this.persistent = (record.flags & RecordFlag.persistent) !== 0;
+    this.redelivered = (record.flags & RecordFlag.redelivered) !== 0;
+    this.moved = (record.flags & RecordFlag.moved) !== 0;
+    this.priority = record.priority;
+    this.format = record.format;
+    this.expiresAt = record.expiresAt;
+    this.metaBytes = record.bytes;
+    this.metaStart = record.metaStart;
+    this.metaLength = record.metaLength;
+    this.headerBytes = record.bytes;
+    this.headerStart = record.headerStart;
+    this.headerLength = record.headerLength;
+    this.bodyBytes = record.bytes;
+    this.bodyStart = record.bodyStart;
+    this.bodyLength = record.bodyLength;
+  }
 }
 
 export function enqueueLength(parts: MessageParts, queueCount: number): number {

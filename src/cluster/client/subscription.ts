@@ -144,11 +144,7 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     if (this.successor !== undefined) return this.successor.cancel();
     if (this.state === State.ended) return Promise.resolve();
     const port = this.client.port;
-    if (port === undefined) {
-      this.end();
-      return Promise.resolve();
-    }
-    if (this.isStranded) {
+    if (port === undefined || this.isStranded) {
       this.end();
       return Promise.resolve();
     }
@@ -168,8 +164,9 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
   close(): void {
     if (this.closed) return;
     this.closed = true;
+    const { port } = this.client;
     if (this.state !== State.ended) {
-      this.client.port?.unsubscribe(this.number);
+      if (port !== undefined) this.unsubscribe(port);
       this.end();
     }
     this.client.closed(this);

@@ -84,26 +84,12 @@ export function publishRecords(
   end: number,
   wiringVersion: number,
 ): void {
-  parts.metaBytes = bytes;
-  parts.headerBytes = bytes;
-  parts.bodyBytes = bytes;
   for (let at = start; at < end; at += record.length) {
     if (end - at < enqueueHeaderBytes) throw new FrameError('a publish is cut short');
     record.set(bytes, view, at);
     if (record.bodyStart + record.bodyLength !== at + record.length || at + record.length > end)
       throw new FrameError('a publish is cut short, or too long');
-    parts.persistent = (record.flags & RecordFlag.persistent) !== 0;
-    parts.redelivered = (record.flags & RecordFlag.redelivered) !== 0;
-    parts.moved = (record.flags & RecordFlag.moved) !== 0;
-    parts.priority = record.priority;
-    parts.format = record.format;
-    parts.expiresAt = record.expiresAt;
-    parts.metaStart = record.metaStart;
-    parts.metaLength = record.metaLength;
-    parts.headerStart = record.headerStart;
-    parts.headerLength = record.headerLength;
-    parts.bodyStart = record.bodyStart;
-    parts.bodyLength = record.bodyLength;
+    parts.setFrom(record);
     if (incarnations.length !== record.queueCount) incarnations.length = record.queueCount;
     for (let i = 0; i < record.queueCount; i++) incarnations[i] = record.incarnation(i);
     const durable = (record.flags & RecordFlag.durable) !== 0;

@@ -130,7 +130,9 @@ export class QueueMover implements DeliverySink, PublishOwner {
     // What comes now may be older than what the new queue has given out.
     const isLate = this.stage === MoveStage.late || this.stage === MoveStage.swept;
     const durable = (message.flags & RecordFlag.durable) !== 0;
-    this.fill(message, redelivered || isLate);
+    this.parts.setFrom(message);
+    this.parts.redelivered = redelivered || isLate;
+    this.parts.moved = true;
     const tag = this.firstTag + this.held.length - 1;
     this.options.clients.client(target.group).publish(this.parts, [target.position], durable, this, tag, this.gate);
     if (!this.options.rules.movedSafeFirst) subscription.ack(position);
@@ -163,25 +165,6 @@ export class QueueMover implements DeliverySink, PublishOwner {
   refused(): void {}
 
   // ---- inside ----
-
-  private fill(message: EnqueueView, redelivered: boolean): void {
-    const { parts } = this;
-    parts.persistent = (message.flags & RecordFlag.persistent) !== 0;
-    parts.redelivered = redelivered;
-    parts.moved = true;
-    parts.priority = message.priority;
-    parts.format = message.format;
-    parts.expiresAt = message.expiresAt;
-    parts.metaBytes = message.bytes;
-    parts.metaStart = message.metaStart;
-    parts.metaLength = message.metaLength;
-    parts.headerBytes = message.bytes;
-    parts.headerStart = message.headerStart;
-    parts.headerLength = message.headerLength;
-    parts.bodyBytes = message.bytes;
-    parts.bodyStart = message.bodyStart;
-    parts.bodyLength = message.bodyLength;
-  }
 
   /** Lets go of what is safe, from the front: a marker counts when all before it is. */
   private advance(): void {

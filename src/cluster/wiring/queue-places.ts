@@ -6,6 +6,7 @@ import type { GroupMaker } from '../replication/group-maker.js';
 import { sizeOf } from '../map.js';
 import { chooseGroup } from '../replication/placement.js';
 
+/** Replicas in sync that a queue on the move must find in its new group, if that has so many. */
 const safeMin = 2;
 
 /** In which group a new queue is to be, by what it, its policy or the cluster asks for. */
