@@ -22,6 +22,8 @@ export interface NodeLife {
   options?: readonly string[];
   /** A JavaScript file. */
   program?: string;
+  /** Arguments of Node.js itself. */
+  flags?: readonly string[];
 }
 
 export class NodeProcess {
@@ -95,8 +97,8 @@ export class NodeProcess {
   async start(life: NodeLife = {}): Promise<void> {
     if (this.child !== undefined) throw new Error(`${this.name} runs already`);
     const log = openSync(this.log, 'a');
-    const { options = [], program: script = main } = life;
-    const command = [...this.host.prefix, process.execPath, script, 'serve', ...this.arguments, ...options];
+    const { options = [], program: script = main, flags = [] } = life;
+    const command = [...this.host.prefix, process.execPath, ...flags, script, 'serve', ...this.arguments, ...options];
     const [program, ...rest] = command;
     const child = spawn(program!, rest, {
       detached: true,

@@ -42,7 +42,7 @@ export async function soak(t: TestContext, { brokers, forMs, rate }: SoakOptions
   const random = Seeded.fromEnvironment();
   t.diagnostic(`UNDERSTUDY_SEED=${random.seed}`);
   const world = await SoakWorld.start(random, brokers, ['--memory', String(memoryBytes)]);
-  const { cluster, elder, nodes } = world;
+  const { cluster, nodes } = world;
   const run = new NumberedRun(cluster.amqpUrls, [
     ...['--prefix', 'soak', '--queues', String(queues), '--patience', String(patienceSeconds)],
     ...['--publishers', String(publishers), '--rate', String(rate / publishers), '--window', '500'],
@@ -50,7 +50,7 @@ export async function soak(t: TestContext, { brokers, forMs, rate }: SoakOptions
     ...['--waiting', '20000'],
     ...['--consumers', String(2 * queues)],
   ]);
-  const memory = new MemoryWatch(nodes);
+  const memory = new MemoryWatch(world, forMs);
   let well = false;
   try {
     await run.more(rate / 10);
@@ -61,10 +61,10 @@ export async function soak(t: TestContext, { brokers, forMs, rate }: SoakOptions
     const { unexplained, counts } = readLogs(nodes);
     const rateMade = Math.round((1000 * result.confirmed) / forMs);
     t.diagnostic(`${figures(result)}, late packets ${latePackets(result, cluster)}, about ${rateMade}/s confirmed`);
-    t.diagnostic(memory.describe(elder));
+    t.diagnostic(memory.describe());
     for (const [message, count] of counts) t.diagnostic(`logged ${count} times: ${message}`);
     assertFaultless(result, cluster);
-    memory.assertFlat(elder, memoryBytes);
+    memory.assertFlat(memoryBytes);
     assert.deepEqual(unexplained, [], 'errors that nothing explains');
     well = true;
   } finally {

@@ -8,6 +8,7 @@ import { type Host, Hosts } from '../hosts.js';
 import type { NodeProcess } from '../node-process.js';
 import type { Seeded } from '../seeded.js';
 import { SmallDisk } from '../small-disk.js';
+import { heapProbe } from './heap-probe.js';
 
 const members = 3;
 const diskBytes = 512 * 1024 * 1024;
@@ -20,6 +21,8 @@ export class SoakWorld {
   readonly disk: SmallDisk;
   /** A broker that is never ended: what it gathers in its memory would show. */
   readonly elder: NodeProcess;
+  /** Where it writes what it holds in memory: see heap-probe.ts. */
+  readonly looks: string;
   private readonly setup: EtcdCluster;
 
   private constructor(setup: EtcdCluster, hosts: Hosts, disk: SmallDisk, elder: NodeProcess) {
@@ -29,6 +32,7 @@ export class SoakWorld {
     this.hosts = hosts;
     this.disk = disk;
     this.elder = elder;
+    this.looks = join(setup.cluster.folder, 'looks.jsonl');
   }
 
   /** Resolves when all brokers serve and every group has its replicas. @param options more of `understudy serve`'s */
@@ -39,7 +43,7 @@ export class SoakWorld {
     const disk = new SmallDisk(diskBytes, join(folder, nodes[0]!.name));
     const world = new SoakWorld(setup, hosts, disk, random.some(nodes, 1)[0]!);
     try {
-      await Promise.all(nodes.map((node) => node.start()));
+      await Promise.all(nodes.map((node) => node.start(node === world.elder ? { flags: heapProbe(world.looks) } : {})));
       await world.cluster.untilComplete();
     } catch (error) {
       await world.close(false);
