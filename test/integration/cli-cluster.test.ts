@@ -209,4 +209,21 @@ describe('a cluster that is stopped from elsewhere', () => {
     assert.equal(await run.exited, 0);
     assert.match(run.stdout, /^all nodes were stopped$/m);
   });
+
+  it('ends as well when all its nodes were killed and brought back by hand', async () => {
+    await using folder = await TemporaryFolder.make();
+    const port = await freePorts(30);
+    const address = (offset: number): string => `127.0.0.1:${port + offset}`;
+    const options = ['cluster', '--data', folder.path, '--amqp', address(0), '--http', 'off', '--cluster', address(20)];
+    await using run = new Run([...options, '--nodes', '2']);
+    await run.said(/^ready/m);
+    for (const node of ['n1', 'n2']) {
+      process.kill(Number(await readFile(join(folder.path, node, 'pid'), 'utf8')), 'SIGKILL');
+      const started = await finished(['cluster', '--start', node, '--data', folder.path]);
+      assert.equal(started.code, 0, started.stderr);
+    }
+    const stopped = await finished(['cluster', '--stop', '--data', folder.path]);
+    assert.equal(stopped.stdout, 'stopped 2 nodes\n');
+    assert.equal(await run.exited, 0);
+  });
 });

@@ -12,7 +12,7 @@
  *   long          test/long: hours; only if named; `long soak` is that file of it alone
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fetchEtcd } from './etcd.mjs';
@@ -28,20 +28,19 @@ const parts = {
   lint: () => run(bin('oxlint'), ['--type-aware', '--quiet']),
   tidy: () => runTests('tidy', ['tools/test/one-process.mjs'], ['build/test/tidy']),
   unit: () => runTests('unit', ['tools/test/one-process.mjs'], ['build/test/unit']),
-  sim: () => runTests('sim', processEach(availableParallelism(), 540), testFiles('build/test/sim')),
+  sim: () => runTests('sim', processEach(availableParallelism(), 1500), testFiles('build/test/sim')),
   integration: () =>
     withServices(() =>
-      runTests(
-        'integration',
-        ['--import', './tools/test/watchdog.mjs', ...processEach(availableParallelism(), 240)],
-        [...testFiles('build/test/integration'), ...testFiles('build/test/scenarios')],
-      ),
+      runTests('integration', processEach(availableParallelism(), 225), [
+        ...testFiles('build/test/integration'),
+        ...testFiles('build/test/scenarios'),
+      ]),
     ),
   long: () =>
     withServices(() =>
       runTests(
         'long',
-        processEach(1, 6 * 3600),
+        perFile(1, 6 * 3600),
         longNames.length > 0
           ? longNames.map((name) => join('build/test/long', `${name}.test.js`))
           : testFiles('build/test/long'),
@@ -52,24 +51,55 @@ const parts = {
 const longNames = [];
 const usual = Object.keys(parts).filter((part) => part !== 'long');
 
-/** Output goes to ours; resolves to whether it exited with 0. `minutesMax`: something that was left open must not hold up all. */
-function run(command, args, minutesMax = 10) {
+/** A command that shows no progress for so long is ended: something that was left open must not hold up all. */
+const stalledMsMax = 30 * 60_000;
+const lookMs = 5000;
+/** What runs now, as the number of its process group. */
+let group = 0;
+
+/**
+ * Output goes to ours; resolves to whether it exited with 0. How long it takes is the machine's affair.
+ * @param progress changes as long as something happens
+ */
+function run(command, args, progress = () => 0) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'] });
-    const timer = setTimeout(() => {
-      console.error(`\n${command} did not end within ${minutesMax} minutes: killed`);
-      child.kill('SIGKILL');
-    }, minutesMax * 60_000);
+    // In a group of its own, so that what it has started ends with it.
+    const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'], detached: true });
+    group = child.pid ?? 0;
+    let last = progress();
+    let lastAt = performance.now();
+    const timer = setInterval(() => {
+      const now = progress();
+      if (now !== last) lastAt = performance.now();
+      last = now;
+      if (performance.now() - lastAt < stalledMsMax) return;
+      console.error(`\n${command} shows no progress for ${stalledMsMax / 60_000} minutes: ended`);
+      endGroup();
+    }, lookMs);
     child.once('error', (error) => {
+      clearInterval(timer);
       console.error(`${command}: ${error.message}`);
       resolve(false);
     });
     child.once('exit', (code) => {
-      clearTimeout(timer);
+      clearInterval(timer);
+      endGroup();
       resolve(code === 0);
     });
   });
 }
+
+function endGroup() {
+  try {
+    if (group > 0) process.kill(-group, 'SIGKILL');
+  } catch {
+    // Nobody of it is left.
+  }
+}
+
+process.once('exit', endGroup);
+for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 }))
+  process.once(signal, () => process.exit(code));
 
 /** Runs the tests that need an etcd; without one they fail, all of them, with the reason. */
 async function withServices(runThem) {
@@ -88,9 +118,14 @@ async function withServices(runThem) {
   return await runThem();
 }
 
-/** A file that hangs, or leaves something open, is ended and named; what its tests said until then is in the report. */
-function processEach(concurrency, secondsMax) {
+function perFile(concurrency, secondsMax) {
   return ['--test', `--test-concurrency=${concurrency}`, `--test-timeout=${secondsMax * 1000}`];
+}
+
+/** A file that hangs, or leaves something open, ends itself and says what was under way; if it cannot, the runner ends it. */
+function processEach(concurrency, secondsMax) {
+  process.env.UNDERSTUDY_TEST_FILE_SECONDS = String(secondsMax);
+  return ['--import', './tools/test/watchdog.mjs', ...perFile(concurrency, secondsMax + 15)];
 }
 
 function testFiles(folder) {
@@ -116,7 +151,8 @@ async function runTests(part, options, targets) {
     `--test-reporter-destination=${report}`,
   ];
   const args = last.endsWith('.mjs') ? [...reporters, ...options, ...targets] : [...options, ...reporters, ...targets];
-  const ok = await run(process.execPath, args, part === 'long' ? 24 * 60 : 10);
+  rmSync(report, { force: true });
+  const ok = await run(process.execPath, args, () => (part === 'long' ? performance.now() : sizeOf(report)));
   process.stdout.write('\n');
   counts[part] = count(report);
   if (!ok) printFailures(report);
@@ -125,13 +161,29 @@ async function runTests(part, options, targets) {
 
 const counts = {};
 
-/** The closing lines of a TAP report; a run that died has none and counts as a failure. */
+/** The closing lines of a TAP report. A run that died has none: that is one failure more than those it tells of. */
 function count(report) {
   const text = read(report);
   const number = (name) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
   const passed = number('pass');
-  if (Number.isNaN(passed)) return { passed: 0, failed: 1, skipped: 0 };
+  if (Number.isNaN(passed)) return countUnfinished(text);
   return { passed, failed: number('fail') + number('cancelled'), skipped: number('skipped') + number('todo') };
+}
+
+/** Tests that ended, suites not among them. */
+function countUnfinished(text) {
+  const counts = { passed: 0, failed: 1, skipped: 0 };
+  const blocks = text.split(/^(?= *(?:not )?ok \d+ )/m).slice(1);
+  for (const block of blocks) {
+    if (/^ *type: 'suite'$/m.test(block)) continue;
+    if (/^ *not ok /.test(block)) counts.failed++;
+    else counts.passed++;
+  }
+  return counts;
+}
+
+function sizeOf(path) {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function read(path) {

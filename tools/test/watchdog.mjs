@@ -5,7 +5,7 @@
 import { afterEach, beforeEach } from 'node:test';
 
 /** A file's tests, together: several times what the longest takes on a busy machine, and before the runner's own patience ends. */
-const fileMsMax = 225_000;
+const fileMsMax = Number(process.env.UNDERSTUDY_TEST_FILE_SECONDS) * 1000;
 /** Between tests, before the first and after the last: more than it takes to start a cluster. */
 const idleMsMax = 90_000;
 const lookMs = 1000;

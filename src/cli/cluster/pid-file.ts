@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { access, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NodePlan } from './plan.js';
 
@@ -8,6 +8,14 @@ export async function writePid(plan: NodePlan, pid: number): Promise<void> {
 
 export async function removePid(plan: NodePlan): Promise<void> {
   await rm(join(plan.folder, 'pid'), { force: true });
+}
+
+/** Somebody has started the node, and nobody has ended it with `--stop`; it may have ended by itself. */
+export async function hasPid(plan: NodePlan): Promise<boolean> {
+  return access(join(plan.folder, 'pid')).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** The process of a node, if it runs; 0 if not. A number that the system has given to another program since is not taken for it. */

@@ -1,7 +1,7 @@
 /** The processes of a cluster, as its starter sees them: started together, watched, and stopped together. */
 import { CommandError } from '../fail.js';
 import { NodeProcess } from './node-process.js';
-import { removePid, runningPid } from './pid-file.js';
+import { hasPid, removePid, runningPid } from './pid-file.js';
 import type { NodePlan } from './plan.js';
 
 /** Between the end of a node and its restart; doubled up to the maximum while it ends at once. */
@@ -10,6 +10,8 @@ const restartMsMax = 10_000;
 /** A node that does not stop in this time is killed. */
 const stopMsMax = 15_000;
 const pollMs = 50;
+/** Nodes that others have brought back, and `--stop` ends, are no children of this process: it looks after them now and then. */
+const lookMs = 500;
 const stoppedCleanly = 'exit 0';
 
 export interface SupervisorOptions {
@@ -34,6 +36,7 @@ export class Supervisor {
   private readonly options: SupervisorOptions;
   private readonly processes: Map<string, NodeProcess> = new Map();
   private stopping = false;
+  private look: NodeJS.Timeout | undefined;
 
   constructor(options: SupervisorOptions) {
     this.options = options;
@@ -51,11 +54,12 @@ export class Supervisor {
       throw error;
     }
     for (const process of this.processes.values()) this.watch(process, restartMs);
+    this.look = setInterval(() => void this.endIfStopped(), lookMs);
   }
 
   /** Stops all nodes, whoever started them. */
   async stop(): Promise<void> {
-    this.stopping = true;
+    this.end();
     await stopNodes(this.options.plans);
   }
 
@@ -84,13 +88,26 @@ export class Supervisor {
     const deadline = performance.now() + stopMsMax;
     while (!this.stopping && performance.now() < deadline) {
       const pids = await Promise.all(this.options.plans.map(runningPid));
-      if (pids.every((pid) => pid === 0)) {
-        this.stopping = true;
-        this.options.stopped();
-        return;
-      }
+      if (pids.every((pid) => pid === 0)) return this.endedElsewhere();
       await new Promise((resolve) => setTimeout(resolve, pollMs));
     }
+  }
+
+  /** `--stop` takes what names the nodes' processes away; nodes that end otherwise leave it. */
+  private async endIfStopped(): Promise<void> {
+    const known = await Promise.all(this.options.plans.map(hasPid));
+    if (!known.includes(true)) this.endedElsewhere();
+  }
+
+  private endedElsewhere(): void {
+    if (this.stopping) return;
+    this.end();
+    this.options.stopped();
+  }
+
+  private end(): void {
+    this.stopping = true;
+    clearInterval(this.look);
   }
 
   private async restart(plan: NodePlan, pauseMs: number): Promise<void> {
