@@ -74,13 +74,21 @@ class Sparse {
 export class FileContent {
   /** What reads see, and what is certain to survive. */
   private cache = new Sparse();
-  private readonly durable = new Sparse();
+  private durable = new Sparse();
   /** Written, in order, and not on disk for certain. */
   private pending: PendingWrite[] = [];
   private nextOrder = 0;
 
   get size(): number {
     return this.cache.size;
+  }
+
+  /** The same content, all of it on disk. */
+  copy(): FileContent {
+    const copy = new FileContent();
+    copy.cache = this.cache.copy();
+    copy.durable = this.cache.copy();
+    return copy;
   }
 
   write(bytes: Uint8Array, position: number): void {

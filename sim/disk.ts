@@ -77,6 +77,18 @@ export class SimDisk {
     this.changes = [];
   }
 
+  /** A copy of the folder, while nobody writes to it; `putBack` takes it. */
+  backup(): ReadonlyMap<string, FileContent> {
+    return new Map([...this.names].map(([name, content]) => [name, content.copy()]));
+  }
+
+  /** The folder is as it was then. */
+  putBack(backup: ReadonlyMap<string, FileContent>): void {
+    this.names = new Map(backup);
+    this.durableNames = new Map(backup);
+    this.changes = [];
+  }
+
   /** Flips one bit in the middle of a file; returns its name, or '' if there is nothing to damage. */
   damage(): string {
     const candidates = [...this.names].filter(([, content]) => content.size > 0);

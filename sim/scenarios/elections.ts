@@ -2,7 +2,7 @@ import type { Scenario } from './scenario.js';
 
 /**
  * Who may be elected: a primary and a backup go, the backup comes back before anybody has taken over, while an intact member is
- * there but busy, or out of the coordinator's reach; or it comes back with another disk.
+ * there but busy, or out of the coordinator's reach; or it comes back with another disk, or with an old copy of its own.
  */
 export const elections: Scenario = {
   name: 'elections',
@@ -18,11 +18,23 @@ export const elections: Scenario = {
     if (restarted === undefined || intact === undefined) return;
     stage.stir();
     await stage.sleep(0, 5);
-    const kind = stage.random.pick(['busy', 'unable', 'wiped'] as const);
+    const kind = stage.random.pick(['busy', 'unable', 'wiped', 'old'] as const);
     if (kind === 'wiped') {
       // All wanted replicas but one keep their disks, so nothing durable may be lost.
       stage.crash([restarted]);
       restarted.disk.wipe();
+      stage.crash([primary, intact], 'none');
+      stage.start([restarted]);
+      await stage.sleep(50, 800);
+      stage.start([intact, primary]);
+    } else if (kind === 'old') {
+      // The others have all that was confirmed since the copy was made.
+      stage.crash([restarted]);
+      const backup = restarted.disk.backup();
+      stage.start([restarted]);
+      await stage.sleep(500, 1500);
+      stage.crash([restarted]);
+      restarted.disk.putBack(backup);
       stage.crash([primary, intact], 'none');
       stage.start([restarted]);
       await stage.sleep(50, 800);

@@ -76,7 +76,7 @@ export interface Rules {
   readonly mostElected: boolean;
   /** 12: a restarted member is elected only if no intact one is up. Off: any member of the set. */
   readonly intactFirst: boolean;
-  /** 12: a restarted member is elected only with the recorded store and an undamaged journal. Off: with any. */
+  /** 12: a restarted member is elected only with the recorded store, an undamaged journal, and no old copy of it. Off: with any. */
   readonly sameStore: boolean;
 
   /** 13: only committed messages are delivered. Off: as soon as they are in the log. */

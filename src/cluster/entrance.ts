@@ -20,6 +20,7 @@ export interface StoreMemory extends CoordinatorMemory, RememberedMap, MarkedSto
   readonly damaged: boolean;
   nextBoot(): Promise<number>;
   setBoots(boots: number): Promise<void>;
+  setDamaged(damaged: boolean): Promise<void>;
   setCluster(cluster: string, shared: boolean): Promise<void>;
   checkAlone(): void;
 }
@@ -51,12 +52,13 @@ export class Entrance {
 
   /** Resolves to our entry, in a new boot, when the coordinator answers and can be believed. Rejects with MembershipError. */
   async enter(description: Omit<NodeDescription, 'store' | 'damaged'>, defaults: ClusterDefaults): Promise<Member> {
-    const { store, cluster, recovered, clock, random, logger } = this.ports;
+    const { store, cluster, recovered, clock, random, logger, rules } = this.ports;
     this.coordinator = cluster?.coordinator ?? (await this.soloCoordinator(recovered, defaults));
     // Rule 18: not before it is known that it says what is, not what was.
     await this.restoration?.settled();
     const { coordinator } = this;
     const membership = new Membership({ coordinator, clock, random, logger, transport: cluster?.transport, store });
+    if (cluster !== undefined && rules.sameStore) await this.checkAge(description.node, membership);
     // A broker that is alone counts its boots in its store; a cluster's counter is ahead of it anyway.
     const after = cluster === undefined ? (await store.nextBoot()) - 1 : store.boots;
     const { storeId, damaged } = store;
@@ -65,6 +67,21 @@ export class Entrance {
     if (cluster !== undefined) await store.setBoots(member.boot);
     await store.setCluster(config.id, cluster !== undefined);
     return member;
+  }
+
+  /**
+   * A folder that knows less of its own boots than the records of groups do was put back from a copy: what it lacks was confirmed with
+   * its help. So it is as one that is damaged (rule 12). A member of a set had its boot in its folder before.
+   */
+  private async checkAge(node: string, membership: Membership): Promise<void> {
+    const { store, logger } = this.ports;
+    const recorded = await membership.lastBootInSync(node, store.storeId);
+    if (recorded <= store.boots) return;
+    logger.error(
+      'the data folder is an old copy: what it lacks is to come from the other nodes, and it leads nothing of which they may have more',
+      { boot: store.boots, recorded },
+    );
+    await store.setDamaged(true);
   }
 
   private soloCoordinator(recovered: EntrancePorts['recovered'], defaults: ClusterDefaults): Promise<Coordinator> {

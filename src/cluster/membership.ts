@@ -237,6 +237,14 @@ export class Membership {
     }
   }
 
+  /** The newest boot of the node, with that store, that some group's in-sync set names; 0 = none. */
+  async lastBootInSync(node: string, store: string): Promise<number> {
+    const entries = await this.retry(() => this.coordinator.read('groups/'));
+    const members = entries.flatMap(({ value }) => (JSON.parse(value) as GroupRecord).inSync);
+    const boots = members.filter((one) => one.node === node && one.store === store).map(({ boot }) => boot);
+    return Math.max(0, ...boots);
+  }
+
   private async retry<T>(attempt: () => Promise<T>): Promise<T> {
     for (let failures = 0; ; failures++) {
       try {
