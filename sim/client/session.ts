@@ -45,6 +45,8 @@ interface OpenPublish {
   message: Message;
   partsLeft: number;
   refused: boolean;
+  /** It was found to lead nowhere after it was taken. */
+  unroutable: boolean;
 }
 
 export class Session implements PublishOwner, DeliverySink {
@@ -96,7 +98,7 @@ export class Session implements PublishOwner, DeliverySink {
     const wire = { publisher: this.world.publisherNumber(message.publisher), number: message.number };
     encodeMessage(this.parts, wire, request.exchange, request.routingKey, message.persistent, request.paddingBytes);
     const tag = this.nextTag++;
-    const open: OpenPublish = { message, partsLeft: 0, refused: false };
+    const open: OpenPublish = { message, partsLeft: 0, refused: false, unroutable: false };
     this.publishes.set(tag, open);
     open.partsLeft = this.broker.publish(route, this.parts, this, tag);
     // The bytes are copied before publish returns.
@@ -104,7 +106,18 @@ export class Session implements PublishOwner, DeliverySink {
     this.parts.metaBytes.fill(0xee);
     this.parts.headerBytes.fill(0xee);
     // A node that may have missed wiring takes a message without knowing where it goes.
-    this.world.history.taken(message, send, route.version < 0 ? -1 : route.queueCount);
+    this.world.history.taken(message, send, route.isKnown ? route.queueCount : -1);
+  }
+
+  unroutable(tag: number): void {
+    const open = this.publishes.get(tag);
+    if (open === undefined) this.world.fail('calls', `publish ${tag} of ${this.id} led nowhere when it was done with`);
+    else open.unroutable = true;
+  }
+
+  failed(tag: number): void {
+    this.unroutable(tag);
+    this.completed(tag);
   }
 
   /** The node reads from publishers again. */
@@ -130,6 +143,10 @@ export class Session implements PublishOwner, DeliverySink {
     if (this.closed) return;
     if (open.refused) {
       this.client.refused(open.message);
+      return;
+    }
+    if (open.unroutable) {
+      this.client.unroutable(open.message);
       return;
     }
     this.world.history.confirmed(open.message, this.broker.node);

@@ -7,6 +7,7 @@
  *
  * The last route is kept with the bytes of exchange and routing key, and found again by comparing those.
  */
+import type { MessageParts } from '../log/record.js';
 import { nobody, type Route } from '../model/broker.js';
 import { sameBytes } from '../wire/bytes.js';
 import type { ChannelHost, ConfirmFlush } from './channel-host.js';
@@ -14,6 +15,7 @@ import { ContentHeader, MethodId, ProtocolError, PublishView, ReplyCode } from '
 import { ConfirmLedger } from './confirm-ledger.js';
 import type { OpenContent } from './input.js';
 import { Pause } from './input-gate.js';
+import { LatePublish } from './late-publish.js';
 
 /** What frame must come next. */
 const Expect = { method: 0, header: 1, body: 2 } as const;
@@ -34,6 +36,10 @@ export class Publisher implements OpenContent, ConfirmFlush {
   confirms: ConfirmLedger | null = null;
   private readonly host: ChannelHost;
   private readonly channel: number;
+  private readonly fail: (error: ProtocolError) => void;
+  /** Own what is published while it is not known where it goes: what is mandatory, and what is not. */
+  private late: { mandatory: LatePublish; other: LatePublish } | undefined;
+  private isClosed = false;
   private expecting: Expect = Expect.method;
   private readonly method: PublishView = new PublishView();
   private readonly header: ContentHeader = new ContentHeader();
@@ -45,9 +51,11 @@ export class Publisher implements OpenContent, ConfirmFlush {
   private holdsInput = false;
   private readonly readHeaders = () => this.header.properties.headers();
 
-  constructor(host: ChannelHost, channel: number) {
+  /** @param fail ends the channel with an error that comes later than its publish */
+  constructor(host: ChannelHost, channel: number, fail: (error: ProtocolError) => void) {
     this.host = host;
     this.channel = channel;
+    this.fail = fail;
   }
 
   /** True between a basic.publish and the end of its body. */
@@ -56,6 +64,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
   }
 
   selectConfirms(): void {
+    this.late = undefined;
     this.confirms ??= new ConfirmLedger(() => this.host.confirmsDue(this));
   }
 
@@ -129,6 +138,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
 
   /** The channel ends: nobody is to be told of what is under way. */
   close(): void {
+    this.isClosed = true;
     this.abandon();
     this.releaseInput();
     if (this.confirms) this.host.broker.forgetPublisher(this.confirms);
@@ -199,12 +209,11 @@ export class Publisher implements OpenContent, ConfirmFlush {
     parts.bodyBytes = bodyBytes;
     parts.bodyStart = bodyStart;
     parts.bodyLength = header.bodySize;
-    if (route.queueCount === 0 && method.mandatory) this.returnToSender();
-    if (confirms === null) {
-      if (route.queueCount > 0) broker.publish(route, parts, nobody, 0);
-      return;
-    }
-    confirms.opened(route.queueCount > 0 ? broker.publish(route, parts, confirms, confirms.nextTag) : 0);
+    if (route.queueCount === 0 && method.mandatory) this.returnToSender(parts);
+    const owner = route.isKnown ? (confirms ?? nobody) : this.lateOwner(method.mandatory);
+    const parted = route.queueCount > 0 ? broker.publish(route, parts, owner, confirms?.nextTag ?? 0) : 0;
+    if (confirms === null) return;
+    confirms.opened(parted);
     if (confirms.outstanding >= host.limits.unconfirmedMax) this.holdInput();
   }
 
@@ -250,12 +259,30 @@ export class Publisher implements OpenContent, ConfirmFlush {
     );
   }
 
-  private returnToSender(): void {
+  private lateOwner(mandatory: boolean): LatePublish {
+    const { confirms } = this;
+    this.late ??= {
+      mandatory: new LatePublish(confirms, this.returnToSender, this.failLate),
+      other: new LatePublish(confirms, undefined, this.failLate),
+    };
+    return mandatory ? this.late.mandatory : this.late.other;
+  }
+
+  private readonly returnToSender = (message: MessageParts): void => {
+    if (this.isClosed) return;
     const { host } = this;
     host.counters.returned++;
-    host.frames.returned(this.channel, ReplyCode.noRoute, 'NO_ROUTE', host.parts);
+    host.frames.returned(this.channel, ReplyCode.noRoute, 'NO_ROUTE', message);
     host.output.touch();
-  }
+  };
+
+  /** What was published after it counts no more, as after any error. */
+  private readonly failLate = (error: ProtocolError): void => {
+    if (this.isClosed) return;
+    const { late, host } = this;
+    if (late !== undefined) for (const owner of Object.values(late)) host.broker.forgetPublisher(owner);
+    this.fail(error);
+  };
 
   /** Adds a body's frame; the buffer grows with what has arrived, not with what was announced. */
   private gather(bytes: Uint8Array, start: number, length: number): void {

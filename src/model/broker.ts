@@ -124,6 +124,8 @@ export interface Route {
   readonly keyed: boolean;
   /** Queues it reaches; 0 = unroutable. */
   readonly queueCount: number;
+  /** False: where it leads is found out after `publish`; its owner is told if it leads nowhere. */
+  readonly isKnown: boolean;
 }
 
 /** Told when a publish is safe. */
@@ -135,6 +137,10 @@ export interface PublishOwner {
    * same.
    */
   refused(tag: number): void;
+  /** A publish by a route that was not known reaches no queue; `completed` follows. The parts are valid during the call only. */
+  unroutable?(tag: number, message: MessageParts): void;
+  /** Instead of `completed`: a publish by a route that was not known goes nowhere, for its exchange is gone, or takes none. */
+  failed?(tag: number, error: Error): void;
 }
 
 /** Owns publishes that nobody wants to be told of. */

@@ -212,6 +212,7 @@ export class FakeBroker implements Broker, Wiring {
       version: this.routingVersion,
       keyed: declaration.type !== 'headers',
       queueCount: queues.size,
+      isKnown: true,
       queues: [...queues],
     };
   }

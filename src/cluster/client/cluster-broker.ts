@@ -139,15 +139,10 @@ export class ClusterBroker implements Broker {
     return targets.length;
   }
 
-  /** Routes with wiring that is current; what leads nowhere now is done with. */
+  /** Routes with wiring that is current. */
   private publishDeferred(route: DeferredRoute, parts: MessageParts, owner: PublishOwner, tag: number): number {
-    try {
-      const now = this.routeNow(route.vhost, route.exchange, route.routingKey, () => route.headers);
-      return now.waits ? stillWaits : this.publish(now, parts, owner, tag);
-    } catch (error) {
-      if (error instanceof RefusedError) return 0;
-      throw error;
-    }
+    const now = this.routeNow(route.vhost, route.exchange, route.routingKey, () => route.headers);
+    return now.waits ? stillWaits : this.publish(now, parts, owner, tag);
   }
 
   /** The node stops. */

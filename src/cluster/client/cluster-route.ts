@@ -29,6 +29,7 @@ export class ClusterRoute implements Route {
   readonly version: number;
   readonly keyed: boolean;
   readonly queueCount: number;
+  readonly isKnown: boolean = true;
   readonly targets: readonly RouteTarget[];
   /** One of the queues is about to move: what is published waits, and is routed again. */
   waits: boolean;

@@ -8,6 +8,7 @@
  *   they have no queue in common with those that wait: a publisher's messages stay in order in each queue.
  */
 import type { Clock, Timer } from '../../base/clock.js';
+import { RefusedError } from '../../base/errors.js';
 import { Ring } from '../../base/ring.js';
 import { MessageParts } from '../../log/record.js';
 import { type Arguments, nobody, type PublishOwner, type Route } from '../../model/broker.js';
@@ -18,6 +19,7 @@ export class DeferredRoute implements Route {
   readonly version: number = -1;
   readonly keyed: boolean = false;
   readonly queueCount: number = 1;
+  readonly isKnown: boolean = false;
   readonly vhost: string;
   readonly exchange: string;
   readonly routingKey: string;
@@ -79,7 +81,7 @@ export interface DeferredOptions {
   memory: OutboxMemory;
   /** Whether this node may route at all. */
   mayRoute(): boolean;
-  /** Routes and publishes; returns the number of parts, or `stillWaits`. */
+  /** Routes and publishes; returns the number of parts, or `stillWaits`. Throws RefusedError if it may not be. */
   send(route: DeferredRoute, parts: MessageParts, owner: PublishOwner, tag: number): number;
 }
 
@@ -148,6 +150,8 @@ export class DeferredPublishes {
     for (let count = 0; count < flushSlice; count++) {
       const next = this.waiting.peek();
       if (next === undefined || !this.sendOne(next)) break;
+      // What its owner was told may have made him forget all that is his.
+      if (this.waiting.peek() !== next) continue;
       this.waiting.shift();
       this.options.memory.bytes -= costOf(next.parts);
     }
@@ -160,11 +164,19 @@ export class DeferredPublishes {
   }
 
   private sendOne({ route, parts, owner, tag }: Deferred): boolean {
-    if (owner === nobody) return this.options.send(route, parts, owner, tag) !== stillWaits;
     const joined = new Joined(owner);
-    joined.left = this.options.send(route, parts, joined, tag);
+    try {
+      joined.left = this.options.send(route, parts, owner === nobody ? nobody : joined, tag);
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      if (owner.failed === undefined) owner.completed(tag);
+      else owner.failed(tag, error);
+      return true;
+    }
     if (joined.left === stillWaits) return false;
-    if (joined.left === 0) owner.completed(tag);
+    if (joined.left > 0) return true;
+    owner.unroutable?.(tag, parts);
+    owner.completed(tag);
     return true;
   }
 }

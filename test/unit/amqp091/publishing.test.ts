@@ -14,6 +14,7 @@ import {
   QueueDeclare,
   QueueDelete,
 } from '../../../src/amqp091/codec/index.js';
+import { MessageParts } from '../../../src/log/record.js';
 import { AmqpHost, eventually } from '../../fakes/amqp-host.js';
 import { RawClient } from '../../fakes/raw-client.js';
 
@@ -33,6 +34,80 @@ async function confirming(host: AmqpHost): Promise<RawClient> {
   await client.expect(MethodId.confirmSelectOk, 1);
   return client;
 }
+
+/** A broker that does not know where messages go until `see` is called. */
+function blindfold(host: AmqpHost): { see(): void } {
+  const { broker } = host;
+  const [route, publish] = [broker.route.bind(broker), broker.publish.bind(broker)];
+  const late: (() => void)[] = [];
+  let asked: Parameters<typeof route> = ['/', '', '', () => ({})];
+  broker.route = (...args) => {
+    asked = args;
+    return { version: -1, keyed: false, queueCount: 1, isKnown: false, queues: [] };
+  };
+  broker.publish = (_route, parts, owner, tag) => {
+    const [args, copy] = [asked, copyOf(parts)];
+    late.push(() => {
+      try {
+        if (publish(route(...args), copy, owner, tag) > 0) return;
+        owner.unroutable?.(tag, copy);
+        owner.completed(tag);
+      } catch (error) {
+        owner.failed!(tag, error as Error);
+      }
+    });
+    return 1;
+  };
+  return {
+    see: () => {
+      for (const run of late.splice(0)) run();
+    },
+  };
+}
+
+function copyOf(parts: MessageParts): MessageParts {
+  const copy = Object.assign(new MessageParts(), parts);
+  copy.metaBytes = parts.metaBytes.slice();
+  copy.headerBytes = parts.headerBytes.slice();
+  copy.bodyBytes = parts.bodyBytes.slice();
+  return copy;
+}
+
+describe('publishing while it is not known where messages go', () => {
+  it('returns what is mandatory and leads nowhere before it is confirmed', async () => {
+    await using host = await AmqpHost.start();
+    const client = await confirming(host);
+    const { see } = blindfold(host);
+    client.publish(1, '', 'nowhere', 'kept?', {}, true);
+    client.publish(1, '', 'nowhere', 'not mandatory');
+    client.publish(1, '', 'q', 'routed', {}, true);
+    assert.equal(await client.silent(), true);
+    see();
+    const { method, body } = await client.expect(MethodId.basicReturn, 1);
+    assert.deepEqual([method.replyCode, method.routingKey, body.toString()], [312, 'nowhere', 'kept?']);
+    const ack = await client.expect(MethodId.basicAck, 1);
+    assert.deepEqual([ack.method.deliveryTag, ack.method.multiple], [3, true]);
+    assert.equal(host.broker.queues.get('q')!.readyCount, 1);
+    client.end();
+  });
+
+  it('ends the channel if the exchange is gone, with and without confirms, and takes nothing that came after it', async () => {
+    for (const open of [withQueue, confirming]) {
+      await using host = await AmqpHost.start();
+      const client = await open(host);
+      const { see } = blindfold(host);
+      client.publish(1, 'gone', 'q', 'lost');
+      client.publish(1, '', 'q', 'after it');
+      assert.equal(await client.silent(), true);
+      see();
+      const { method } = await client.expect(MethodId.channelClose, 1);
+      assert.equal(method.replyCode, 404);
+      assert.match(method.replyText, /no exchange 'gone'/);
+      assert.equal(method.methodId, MethodId.basicPublish & 0xffff);
+      client.end();
+    }
+  });
+});
 
 describe('publishing', () => {
   it('hands on every part of a message as it came', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Refusal, RefusedError } from '../../../src/base/errors.js';
 import { DeferredPublishes, DeferredRoute, stillWaits } from '../../../src/cluster/client/deferred-publishes.js';
 import { OutboxMemory } from '../../../src/cluster/client/publish-outbox.js';
 import { MessageParts } from '../../../src/log/record.js';
@@ -88,6 +89,43 @@ describe('publishes that must not be sent on yet', () => {
       Array.from({ length: 1000 }, (_, tag) => `a ${tag}`),
     );
     assert.equal(deferred.mustWait, false);
+  });
+
+  it('tell their owner if they lead nowhere, or may not be; and what he forgets then is not sent', () => {
+    const { memory, deferred } = setUp();
+    const told: string[] = [];
+    const outcomes: Record<string, () => number> = {
+      nowhere: () => 0,
+      gone: () => {
+        throw new RefusedError(Refusal.notFound, 'no exchange');
+      },
+      other: () => assert.fail('sent'),
+    };
+    const late = new DeferredPublishes({
+      clock: new ManualClock(),
+      memory,
+      mayRoute: () => true,
+      send: ({ routingKey }) => outcomes[routingKey]!(),
+    });
+    const owner = {
+      completed: (tag: number) => told.push(`completed ${tag}`),
+      refused: () => assert.fail('refused'),
+      unroutable: (tag: number, { bodyLength }: MessageParts) => told.push(`unroutable ${tag}: ${bodyLength}`),
+      failed: (tag: number, error: Error) => {
+        told.push(`failed ${tag}: ${error.message}`);
+        late.forget(owner);
+      },
+    };
+    for (const [tag, key] of ['nowhere', 'gone', 'other'].entries()) {
+      const parts = new MessageParts();
+      parts.bodyLength = 3;
+      parts.bodyBytes = new Uint8Array(3);
+      late.add(new DeferredRoute('/', '', key, {}), parts, owner, tag);
+    }
+    assert.equal(late.mustWait, false);
+    assert.deepEqual(told, ['unroutable 0: 3', 'completed 0', 'failed 1: no exchange']);
+    assert.deepEqual([late.isEmpty, memory.bytes], [true, 0]);
+    deferred.close();
   });
 
   it('are forgotten with their publisher, and with the node', () => {

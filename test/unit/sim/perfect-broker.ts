@@ -64,6 +64,7 @@ class Queue {
 class PerfectRoute implements Route {
   readonly version: number;
   readonly keyed = true;
+  readonly isKnown = true;
   readonly queues: Queue[];
 
   constructor(version: number, queues: Queue[]) {
