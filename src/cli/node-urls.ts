@@ -1,5 +1,6 @@
 /** The option `--url` of commands that ask a node over HTTP. */
 import type { Command } from 'commander';
+import { ApiError } from './api-client.js';
 import { CommandError, ExitCode } from './fail.js';
 
 export function addUrlOption(command: Command): Command {
@@ -19,13 +20,14 @@ export function parseUrls(list: string): URL[] {
   });
 }
 
-/** The first answer; else the first refusal. */
+/** The answer of the first node that answers, be it a refusal; else why the first did not. */
 export async function askAny<T>(urls: readonly URL[], ask: (url: URL) => Promise<T>): Promise<T> {
   let failure: unknown;
   for (const url of urls) {
     try {
       return await ask(url);
     } catch (error) {
+      if (!(error instanceof ApiError) || !error.passing) throw error;
       failure ??= error;
     }
   }
