@@ -443,7 +443,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     if (this.state === State.closing || this.state === State.closed) return;
     this.beginClosing();
     this.send(new ConnectionClose(error.code, error.replyText, error.methodId >>> 16, error.methodId & 0xffff));
-    this.output.flush();
+    this.output.flushLast();
     // Without a parser no answer can be read: all that is left is to wait until the client hangs up.
     if (this.input.parser.stopped) this.socket.end();
   }
@@ -458,7 +458,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   /** Writes what is left and ends the socket; a client that does not hang up is cut off. */
   private hangUp(): void {
-    this.output.flush();
+    this.output.flushLast();
     this.input.parser.stop();
     this.socket.end();
     this.armDeadline();

@@ -17,6 +17,11 @@ export interface OutputOwner {
 
 /** A buffer larger than this is given up when a connection falls idle. */
 const idleBufferBytesMax = 16 * 1024;
+/**
+ * Writes that the socket may have in hand. Each costs a buffer and some objects, however short it is: with a client that does not read, what
+ * comes beyond them is gathered.
+ */
+const writesMax = 32;
 /** Assumed size of a delivery until some were made, and how slowly the average follows. */
 const firstDeliveryBytes = 4096;
 const averageWeight = 1 / 16;
@@ -95,7 +100,17 @@ export class Output implements Flushable, DeliveryRoom {
   flush(): void {
     this.scheduled = false;
     this.owner.beforeFlush();
-    if (this.writer.length === 0) return;
+    // When one of them is done, this is called again.
+    if (this.writer.length > 0 && this.writes - this.written < writesMax) this.write();
+  }
+
+  /** All that there is leaves now: the end is near. */
+  flushLast(): void {
+    this.owner.beforeFlush();
+    if (this.writer.length > 0) this.write();
+  }
+
+  private write(): void {
     const bytes = this.writer.take();
     if (!this.socket.writable) return;
     if (this.delivers) {
@@ -131,6 +146,7 @@ export class Output implements Flushable, DeliveryRoom {
       this.lent = null;
     }
     if (error) return;
+    if (this.writer.length > 0) this.touch();
     if (this.congested && this.writer.length + this.socketBytes < this.bytesMax / 2) {
       this.congested = false;
       this.owner.relieved();

@@ -74,4 +74,38 @@ describe('Output', () => {
     bench.endTurn();
     assert.deepEqual([bench.written, bench.overdue], [1, 0]);
   });
+
+  it('gathers what a client does not read, instead of a buffer for each answer', () => {
+    const pending: { bytes: number; done: () => void }[] = [];
+    const scheduled: (() => void)[] = [];
+    const socket = {
+      writable: true,
+      get writableLength() {
+        return pending.reduce((sum, { bytes }) => sum + bytes, 0);
+      },
+      write: (bytes: Uint8Array, done: () => void) => pending.push({ bytes: bytes.length, done }),
+    } as unknown as Socket;
+    const turn = new Turn((run) => scheduled.push(run));
+    const owner = { beforeFlush() {}, relieved() {}, overdue: () => assert.fail('overdue') };
+    const output = new Output(socket, turn, new Counters(), defaultLimits, owner);
+    const endTurn = (): void => {
+      for (const run of scheduled.splice(0)) run();
+    };
+    const answers = 10_000;
+    for (let i = 0; i < answers; i++) {
+      output.writer.u64(i);
+      output.touch();
+      endTurn();
+    }
+    assert.ok(pending.length < 100, `${pending.length} writes`);
+    assert.equal(output.pendingBytes, answers * 8);
+    let taken = 0;
+    for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
+      taken += next.bytes;
+      next.done();
+      endTurn();
+    }
+    assert.equal(taken, answers * 8);
+    assert.equal(output.pendingBytes, 0);
+  });
 });
