@@ -51,7 +51,7 @@ const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const satisfies HTTPMethod[]
 const requestsMax = 1000;
 /** Names have up to 255 bytes, and each may be written as `%xx`. */
 const parameterLengthMax = 3 * 255;
-/** Sockets at most, and the share that they may have of the files that the process may open: others need some too. */
+/** Sockets at most (with one more the one goes that has been there for longest without a request under way), and the share that they may have of the files that the process may open: others need some too. */
 const connectionsMax = 256;
 const openFilesShare = 1 / 8;
 /** Looked at every second: node:http does so every 30 s unless it is told. */
@@ -67,9 +67,11 @@ export class ManagementServer {
     maxParamLength: parameterLengthMax,
   });
   private readonly server: Server;
-  private readonly sockets: Set<Socket> = new Set();
+  /** Oldest first, each as node:http has it. */
+  private readonly sockets: Map<Socket, PacedSocket> = new Map();
+  private readonly socketsMax: number;
   /** Sockets whose request is under way. */
-  private readonly busy: WeakSet<Socket> = new WeakSet();
+  private readonly busy: WeakSet<object> = new WeakSet();
   private requests = 0;
 
   constructor(options: ManagementOptions) {
@@ -79,7 +81,7 @@ export class ManagementServer {
     this.server = createServer(timeouts, (request, response) => {
       void this.serve(request, response);
     });
-    this.server.maxConnections = Math.min(connectionsMax, Math.ceil(options.openFiles * openFilesShare));
+    this.socketsMax = Math.min(connectionsMax, Math.ceil(options.openFiles * openFilesShare));
     this.pace();
   }
 
@@ -90,11 +92,27 @@ export class ManagementServer {
     const takers = server.listeners('connection');
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) => {
-      sockets.add(socket);
-      socket.once('close', () => sockets.delete(socket));
+      if (sockets.size >= this.socketsMax && !this.dropOldest()) {
+        socket.destroy();
+        return;
+      }
       const paced = new PacedSocket(socket, turns);
+      sockets.set(socket, paced);
+      socket.once('close', () => sockets.delete(socket));
       for (const take of takers) take.call(server, paced);
     });
+  }
+
+  /** Strangers who only hold sockets must not keep others out. False: each has a request under way. */
+  private dropOldest(): boolean {
+    const { sockets, busy } = this;
+    for (const [socket, paced] of sockets) {
+      if (busy.has(paced)) continue;
+      sockets.delete(socket);
+      socket.destroy();
+      return true;
+    }
+    return false;
   }
 
   /** Resolves to the endpoint with the port bound. Rejects as `net.Server.listen` fails. */
@@ -113,7 +131,7 @@ export class ManagementServer {
   async close(): Promise<void> {
     if (!this.server.listening) return;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    for (const socket of this.sockets) socket.destroy();
+    for (const socket of this.sockets.keys()) socket.destroy();
     await closed;
   }
 

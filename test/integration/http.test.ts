@@ -1,5 +1,6 @@
 /** The HTTP API of one broker. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import * as amqp from 'amqplib';
@@ -93,6 +94,19 @@ describe('HTTP', () => {
       }),
     );
     assert.equal((await request(`${broker.httpUrl}/api/health`)).status, 200);
+  });
+
+  it('serves whoever asks while others hold sockets and ask nothing', async () => {
+    const port = Number(new URL(broker.httpUrl).port);
+    const held = Array.from({ length: 400 }, () => connect(port, '127.0.0.1'));
+    for (const socket of held) {
+      socket.on('error', () => {});
+      socket.write('GET / HTTP/1.1\r\n');
+    }
+    await Promise.all(held.map((socket) => once(socket, 'connect')));
+    const { status } = await request(`${broker.httpUrl}/api/health`);
+    for (const socket of held) socket.destroy();
+    assert.equal(status, 200);
   });
 
   it('tells that it is well', async () => {
