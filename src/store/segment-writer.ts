@@ -31,6 +31,8 @@ export class SegmentWriter {
   /** Length of the open segment's file, zeros included. */
   private fileBytes = 0;
   private spaceWasShort = false;
+  /** Space is tight: no zeros are brought along. */
+  sparing = false;
   private file: DiskFile | undefined;
   private segmentNumber: number;
   private frameNumber: number;
@@ -149,7 +151,8 @@ export class SegmentWriter {
   }
 
   private zerosAfter(frameBytes: number, end: number): Uint8Array {
-    if (end <= this.fileBytes || frameBytes > smallFrameBytes || this.spaceWasShort) return this.zeros.subarray(0, 0);
+    if (this.spaceWasShort || this.sparing) return this.zeros.subarray(0, 0);
+    if (end <= this.fileBytes || frameBytes > smallFrameBytes) return this.zeros.subarray(0, 0);
     return this.zeros.subarray(0, Math.max(0, this.segmentBytes - end));
   }
 
