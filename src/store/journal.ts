@@ -254,6 +254,14 @@ export class DiskJournal implements Journal {
     return this.space.tight || this.state === 'full';
   }
 
+  /** Everything before this place is on disk; undefined: that is not known. */
+  get end(): Place | undefined {
+    const { current, syncedOffset } = this.writer;
+    return current === undefined || syncedOffset === 0 || this.state === 'failed'
+      ? undefined
+      : [current.number, syncedOffset];
+  }
+
   /** Files were removed: publishers may go on if that was enough. */
   freed(): void {
     if (this.isTight) void this.space.look();

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { firstVersions } from '../../../src/base/versions.js';
-import { StoreRefusedError } from '../../../src/store/identity.js';
+import { StoreRefusedError } from '../../../src/store/refusal.js';
 import { MemoryDisk } from '../../../src/store/memory-disk.js';
 import { consume, declare, makeNode, TestPublisher, TestSink } from '../broker-node/support.js';
 
