@@ -386,7 +386,6 @@ export class DiskJournal implements Journal {
     this.writing = true;
     this.busySince = this.clock.now();
     this.wroteSinceTick = true;
-    this.writer.sparing = this.isTight;
     const synced = await this.writeUntilDone(plan);
     this.writing = false;
     this.underWay = undefined;

@@ -57,6 +57,8 @@ export class Recovery {
   private manifest: Manifest['segments'] | undefined;
   /** The copy of a last segment in which nothing is sound, though its beginning was synced. */
   private lostLast = '';
+  /** Length of the last segment's file. */
+  private lastFileBytes = 0;
   private readonly report: RecoveryReport = { segments: 0, batches: 0, bytes: 0, tornBytes: 0, damaged: [] };
 
   /** @param formatMax the newest protocol version that may be read */
@@ -90,7 +92,8 @@ export class Recovery {
     const last = this.segments.get(lastSegmentNumber);
     const goOn = last !== undefined && last.size < segmentBytes && !last.damaged;
     for (const segment of this.segments.all()) segment.sealed = segment !== last || !goOn;
-    const end = { segment: goOn ? last : undefined, lastSegmentNumber, lastFrameNumber };
+    const segment = goOn ? last : undefined;
+    const end = { segment, fileBytes: this.lastFileBytes, lastSegmentNumber, lastFrameNumber };
     this.report.segments = this.segments.size;
     return { report: this.report, start: { end, metas: this.metas } };
   }
@@ -115,7 +118,9 @@ export class Recovery {
         return tail.lastFrameNumber;
       }
       if (tail.tornBytes > 0) await this.tellTorn(file, number, tail);
-      if (tail.end < size) await file.truncate(tail.end);
+      // Zeros stay: on a full disk there may be no other room.
+      this.lastFileBytes = tail.tornBytes > 0 ? tail.end : size;
+      if (tail.tornBytes > 0) await file.truncate(tail.end);
       // What a dead process wrote may not be on disk yet, but will be relied on from now on. If its sync failed, the cache
       // still has it, and takes it for written: no sync would bring it to the disk.
       await writeAgain(file, tail.syncedOffset, tail.end);

@@ -2,7 +2,8 @@
  * The end of the journal: appends frames to the open segment and begins new segments. One call at a time.
  *
  * A small frame that would make the file longer brings zeros along, which the next ones overwrite: a sync that need not make
- * a new file size durable takes less than half of the time. A segment that ends is cut to its frames.
+ * a new file size durable takes less than half of the time. They are also what is left to dequeues, and to the next start, when
+ * others have filled the disk. A segment that ends is cut to its frames.
  */
 import type { DiskFile } from './disk.js';
 import { FrameFlag, FrameHeader, frameHeaderBytes, type StoreTag } from './frame.js';
@@ -14,6 +15,8 @@ import { isNoSpace } from './shortage.js';
 export interface JournalEnd {
   /** The segment to go on with; undefined: begin a new one. */
   segment: Segment | undefined;
+  /** Length of that segment's file: what is behind the segment's size are zeros. */
+  fileBytes: number;
   lastSegmentNumber: number;
   lastFrameNumber: number;
 }
@@ -31,8 +34,6 @@ export class SegmentWriter {
   /** Length of the open segment's file, zeros included. */
   private fileBytes = 0;
   private spaceWasShort = false;
-  /** Space is tight: no zeros are brought along. */
-  sparing = false;
   private file: DiskFile | undefined;
   private segmentNumber: number;
   private frameNumber: number;
@@ -52,7 +53,7 @@ export class SegmentWriter {
     this.frameNumber = end.lastFrameNumber;
     this.syncedOffset = end.segment?.size ?? 0;
     this.toldOffset = this.syncedOffset;
-    this.fileBytes = this.syncedOffset;
+    this.fileBytes = Math.max(this.syncedOffset, end.fileBytes);
     this.zeros = new Uint8Array(zeroBytes);
   }
 
@@ -151,8 +152,7 @@ export class SegmentWriter {
   }
 
   private zerosAfter(frameBytes: number, end: number): Uint8Array {
-    if (this.spaceWasShort || this.sparing) return this.zeros.subarray(0, 0);
-    if (end <= this.fileBytes || frameBytes > smallFrameBytes) return this.zeros.subarray(0, 0);
+    if (end <= this.fileBytes || frameBytes > smallFrameBytes || this.spaceWasShort) return this.zeros.subarray(0, 0);
     return this.zeros.subarray(0, Math.max(0, this.segmentBytes - end));
   }
 
