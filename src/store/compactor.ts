@@ -156,7 +156,6 @@ export class Compactor {
     const { journal, garbageBytesMin } = this.options;
     const open = journal.writer.current;
     if (open === undefined || open.sealed) return;
-    this.closeDeadChunks(open);
     const needed = this.neededBytes(open, liveBytes(open));
     if (needed >= open.size * neededRatioMax || open.size - needed < garbageBytesMin * tightShare) return;
     if (await this.hasRoom(needed)) await this.unlessStopped(journal.endSegment());

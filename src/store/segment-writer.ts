@@ -166,7 +166,6 @@ export class SegmentWriter {
   async close(): Promise<void> {
     const file = this.file;
     this.file = undefined;
-    if (this.current !== undefined && this.fileBytes > this.current.size) await file?.truncate(this.current.size);
     await file?.close();
   }
 }

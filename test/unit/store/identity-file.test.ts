@@ -146,6 +146,23 @@ describe('a start on a full disk', () => {
     }
   });
 
+  for (const end of ['kill', 'stop'] as const)
+    it(`has the zeros behind the journal's end to write into, after a ${end}`, async () => {
+      const options = { zeroBytes: 4096 };
+      const disk = new FaultyDisk();
+      const harness = await Harness.open(disk, options);
+      for (let i = 0; i < 5; i++) harness.group(1).enqueue(300);
+      await harness.settled();
+      if (end === 'stop') await harness.store.close();
+      const full = disk.kill();
+      full.capacity = full.usedBytes;
+      const again = await Harness.open(full, options);
+      again.group(1).dequeue([1, 2, 3]);
+      await again.settled();
+      assert.equal(again.store.journal.state, 'ok');
+      assert.deepEqual([...(await Harness.open(full.kill())).group(1).index.keys()], [4, 5]);
+    });
+
   it('does without the copy of what is damaged', async () => {
     const disk = new FaultyDisk();
     const harness = await Harness.open(disk, { segmentBytes: 4096 });
