@@ -110,7 +110,9 @@ export class SegmentWriter {
     const segment = this.current;
     if (segment === undefined) return;
     if (this.fileBytes > segment.size) {
-      await this.file!.truncate(segment.size);
+      // After a start nothing may have been written to it yet.
+      this.file ??= await this.segments.disk.open(segment.name, { create: false });
+      await this.file.truncate(segment.size);
       this.fileBytes = segment.size;
     } else if (this.syncedOffset === segment.size) return;
     await this.sync();

@@ -163,6 +163,20 @@ describe('a start on a full disk', () => {
       assert.deepEqual([...(await Harness.open(full.kill())).group(1).index.keys()], [4, 5]);
     });
 
+  it('lets a segment end that has nothing but zeros behind what an earlier start wrote', async () => {
+    const disk = new FaultyDisk();
+    const harness = await Harness.open(disk, { segmentBytes: 4096, zeroBytes: 4096 });
+    for (let i = 0; i < 3; i++) harness.group(1).enqueue(300);
+    await harness.settled();
+    const later = disk.kill();
+    const again = await Harness.open(later, { segmentBytes: 4096, zeroBytes: 4096 });
+    again.group(1).enqueue(4000);
+    await again.settled();
+    assert.equal(again.store.journal.state, 'ok');
+    assert.ok(later.fileNames().includes('journal-0000000002.seg'));
+    assert.equal((await Harness.open(later.kill())).group(1).index.size, 4);
+  });
+
   it('does without the copy of what is damaged', async () => {
     const disk = new FaultyDisk();
     const harness = await Harness.open(disk, { segmentBytes: 4096 });
