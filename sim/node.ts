@@ -6,7 +6,7 @@ import { CoordinatorUnavailableError } from '../src/cluster/coordinator/coordina
 import { SimClock } from './clock.js';
 import type { SimCoordinator } from './coordinator.js';
 import { MembershipError } from '../src/cluster/membership.js';
-import { StoreRefusedError } from '../src/store/identity.js';
+import { StoreRefusedError } from '../src/store/refusal.js';
 import type { CrashMode } from './disk-file.js';
 import { DiskError, SimDisk, type DiskProfile } from './disk.js';
 import type { Context, EventLoop } from './event-loop.js';

@@ -105,7 +105,7 @@ export interface RecoveryReport {
   segments: number;
   batches: number;
   bytes: number;
-  /** Bytes dropped at the torn end: never acknowledged. */
+  /** Bytes dropped at the torn end: never acknowledged, if a crash has torn it. */
   tornBytes: number;
   /** Damage in the middle: what was acknowledged may be missing. Such a journal makes its node not electable (rule 12). */
   damaged: { segment: string; offset: number; bytes: number; quarantinedAs: string }[];

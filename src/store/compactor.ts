@@ -7,6 +7,9 @@
  * The checkpoint (all groups' meta, list of segments) comes first, so that an old segment never holds the last word on a
  * publisher's number or a cut range, and so that recovery does not miss the segment (rule 19).
  *
+ * While space is tight nothing waits until it is worth it: the open segment is ended when much of it is dead (while publishing
+ * is paused it would not grow, and never end), and whatever is sparse is copied, if the disk has room for the copy.
+ *
  * When what was lost by damage is there again, damaged segments go the same way, however much of them is needed: the next
  * recovery is to find a journal without damage.
  */
@@ -36,6 +39,10 @@ export interface CompactorOptions {
 const periodMs = 250;
 /** A segment is copied when less of it than this is needed. */
 const neededRatioMax = 0.5;
+/** While space is tight this share of what is worth it otherwise is enough. */
+const tightShare = 1 / 16;
+/** Of a segment's size, for what a new segment begins with and consumers write meanwhile. */
+const spareShare = 1 / 64;
 /** A look at what a segment's dequeues cancel elsewhere takes up to a few tenths of a millisecond, with a thousand segments. */
 const looksPerTurn = 8;
 /** A segment of which a part is in use is looked at again after this. */
@@ -89,7 +96,8 @@ export class Compactor {
   private async work(): Promise<void> {
     try {
       await this.removeDead();
-      const segment = this.choose();
+      if (this.options.journal.isTight) await this.endOpen();
+      const segment = await this.choose();
       if (segment !== undefined && (await this.copy(segment))) await this.removeDead();
       if (this.mended !== undefined) await this.endMending(this.mended);
     } catch (error) {
@@ -124,6 +132,7 @@ export class Compactor {
         removed++;
         logger.debug('segment removed', { segment: segment.name });
       }
+      journal.freed();
       if (removed === 0) return;
     }
   }
@@ -142,13 +151,35 @@ export class Compactor {
 
   // ---- sparse segments ----
 
+  /** Ends the open segment if that makes it one that can be emptied. */
+  private async endOpen(): Promise<void> {
+    const { journal, garbageBytesMin } = this.options;
+    const open = journal.writer.current;
+    if (open === undefined || open.sealed) return;
+    const needed = this.neededBytes(open, liveBytes(open));
+    if (needed >= open.size * neededRatioMax || open.size - needed < garbageBytesMin * tightShare) return;
+    if (await this.hasRoom(needed)) await this.unlessStopped(journal.endSegment());
+  }
+
+  /** Bytes of the segment that a copy of it would have. */
+  private neededBytes(segment: Segment, live: number): number {
+    return live + (this.options.segments.isNeeded(segment) ? segment.cancelBytes : 0);
+  }
+
+  /** Is there space for a copy of so many bytes? */
+  private async hasRoom(bytes: number): Promise<boolean> {
+    const { segments, garbageBytesMin } = this.options;
+    const free = await this.unlessStopped(segments.disk.freeBytes().catch(() => Number.POSITIVE_INFINITY));
+    return bytes + garbageBytesMin * spareShare <= free;
+  }
+
   /** The sealed segment with the smallest needed part, if copying is worth it; before that a damaged one. */
-  private choose(): Segment | undefined {
+  private async choose(): Promise<Segment | undefined> {
     if (this.mended !== undefined) {
       const damaged = this.chooseDamaged();
       if (damaged !== undefined) return damaged;
     }
-    const { segments, garbageBytesMin, clock } = this.options;
+    const { segments, journal, garbageBytesMin, clock } = this.options;
     const sparse: { segment: Segment; live: number }[] = [];
     let garbage = 0;
     let needed = 0;
@@ -161,17 +192,20 @@ export class Compactor {
       if (live < segment.size * neededRatioMax && clock.now() >= segment.copyNotBefore && !segment.carried)
         sparse.push({ segment, live });
     }
-    this.hasty = garbage > needed + hasteBytes;
-    if (garbage < garbageBytesMin) return undefined;
+    const { isTight } = journal;
+    this.hasty = isTight || garbage > needed + hasteBytes;
+    if (garbage < garbageBytesMin && !isTight) return undefined;
+    const gainMin = isTight ? garbageBytesMin * tightShare : 0;
     sparse.sort((a, b) => a.live / a.segment.size - b.live / b.segment.size);
     let best: Segment | undefined;
     let bestRatio = neededRatioMax;
     for (const { segment, live } of sparse.slice(0, looksPerTurn)) {
-      const ratio = (live + (segments.isNeeded(segment) ? segment.cancelBytes : 0)) / segment.size;
-      if (ratio >= bestRatio) continue;
+      const ratio = this.neededBytes(segment, live) / segment.size;
+      if (ratio >= bestRatio || segment.size * (1 - ratio) < gainMin) continue;
       best = segment;
       bestRatio = ratio;
     }
+    if (best !== undefined && isTight && !(await this.hasRoom(bestRatio * best.size))) return undefined;
     return best;
   }
 

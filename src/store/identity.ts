@@ -1,29 +1,17 @@
 /**
- * What a data folder is: whose, of which format, and how often it was started. One small JSON file, replaced as a whole.
+ * What a data folder is: whose, of which format, and how often it was started: one small JSON object (IdentityFile).
  * The store id is drawn once, and is the replica's identity in the cluster (rule 1).
  */
 import type { Random } from '../base/random.js';
-import { readFully } from './chunk-reader.js';
 import type { Disk } from './disk.js';
+import { IdentityFile, identityName } from './identity-file.js';
+import type { Place } from './place.js';
+import { StoreRefusedError, tooNew } from './refusal.js';
 import { segmentNumber } from './segment.js';
 
-export const identityName = 'store.json';
 const product = 'understudy';
 /** The format that a folder begins with, which every program reads. */
 const firstFormat = 1;
-
-/** A folder that must not be used by this program; the text says why and what to do. */
-export class StoreRefusedError extends Error {
-  override readonly name = 'StoreRefusedError';
-}
-
-/** @param what has it */
-export function tooNew(what: string, version: number, versionMax: number): StoreRefusedError {
-  return new StoreRefusedError(
-    `${what} is of protocol version ${version}, this node reads up to ${versionMax}: ` +
-      'start it with the program that wrote it or a newer one, and without the setting `protocol`',
-  );
-}
 
 /** What a store remembers of its cluster's coordinator, to see if that was put back to an older state (rule 18). */
 export interface CoordinatorMark {
@@ -48,6 +36,8 @@ interface Content {
   segment: number;
   /** Segments up to that number were there when damage was found of which nobody has a copy; 0: none. */
   evidence: number;
+  /** Where the journal ended at the last clean stop: what is before that was on disk then. [0, 0]: there was none. */
+  end: Place;
   coordinator: CoordinatorMark;
 }
 
@@ -57,13 +47,13 @@ const noCoordinator: CoordinatorMark = { identity: '', version: 0, restorations:
 const countMax = 2 ** 32;
 
 export class StoreIdentity {
-  private readonly disk: Disk;
+  private readonly file: IdentityFile;
   private content: Content;
   /** The last change that was asked for: they are made one after the other. */
   private saving: Promise<void> = Promise.resolve();
 
-  private constructor(disk: Disk, content: Content) {
-    this.disk = disk;
+  private constructor(file: IdentityFile, content: Content) {
+    this.file = file;
     this.content = content;
   }
 
@@ -73,13 +63,14 @@ export class StoreIdentity {
    */
   static async open(disk: Disk, random: Random, formatMax: number): Promise<StoreIdentity> {
     const names = await disk.list();
-    if (names.includes(identityName)) return new StoreIdentity(disk, parse(await readText(disk), formatMax));
+    const file = await IdentityFile.open(disk, names);
+    if (file.text !== undefined) return new StoreIdentity(file, parse(file.text, formatMax));
     const journal = names.find((name) => segmentNumber(name) > 0);
     if (journal !== undefined)
       throw new StoreRefusedError(
         `the data folder has a journal (${journal}) but no ${identityName}: put that file back, or use another folder`,
       );
-    const content = {
+    const content: Content = {
       product,
       format: firstFormat,
       store: random.hex(32),
@@ -89,9 +80,10 @@ export class StoreIdentity {
       damaged: false,
       segment: 0,
       evidence: 0,
+      end: [0, 0],
       coordinator: noCoordinator,
     };
-    const identity = new StoreIdentity(disk, content);
+    const identity = new StoreIdentity(file, content);
     await identity.save({});
     return identity;
   }
@@ -182,6 +174,19 @@ export class StoreIdentity {
     if (evidence > this.content.evidence) await this.save({ evidence });
   }
 
+  /**
+   * Where the journal ended at the last clean stop, as far as it is known; later frames lie behind it. It stays true when the
+   * journal goes on: only the segment may be removed.
+   */
+  get end(): Place {
+    return this.content.end;
+  }
+
+  async setEnd(end: Place): Promise<void> {
+    const [segment, offset] = this.content.end;
+    if (end[0] !== segment || end[1] !== offset) await this.save({ end });
+  }
+
   private save(change: Partial<Content>): Promise<void> {
     const saved = this.saving.then(() => this.write({ ...this.content, ...change }));
     this.saving = saved.catch(() => {});
@@ -189,30 +194,8 @@ export class StoreIdentity {
   }
 
   private async write(content: Content): Promise<void> {
-    const part = `${identityName}.part`;
-    const file = await this.disk.open(part, { create: true });
-    try {
-      const bytes = new TextEncoder().encode(`${JSON.stringify(content, undefined, 2)}\n`);
-      await file.truncate(0);
-      await file.write([bytes], 0);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await this.disk.rename(part, identityName);
-    await this.disk.syncFolder();
+    await this.file.write(content);
     this.content = content;
-  }
-}
-
-async function readText(disk: Disk): Promise<string> {
-  const file = await disk.open(identityName, { create: false });
-  try {
-    const bytes = new Uint8Array(await file.size());
-    await readFully(file, bytes, 0);
-    return new TextDecoder().decode(bytes);
-  } finally {
-    await file.close();
   }
 }
 
@@ -229,17 +212,21 @@ function parse(text: string, formatMax: number): Content {
   if (typeof content.store !== 'string' || !/^[0-9a-f]{32}$/.test(content.store))
     throw new StoreRefusedError(`${identityName} in the data folder has no store id`);
   const { format, store, cluster = '', shared = false, boots = 0, damaged = false } = content;
-  const { segment = 0, evidence = 0, coordinator = noCoordinator } = content;
+  const { segment = 0, evidence = 0, end = [0, 0], coordinator = noCoordinator } = content;
   const flags = typeof shared === 'boolean' && typeof damaged === 'boolean';
   const areCounts = isCount(boots) && isCount(segment) && isCount(evidence);
-  if (typeof cluster !== 'string' || !flags || !areCounts || !isMark(coordinator))
+  if (typeof cluster !== 'string' || !flags || !areCounts || !isPlace(end) || !isMark(coordinator))
     throw new StoreRefusedError(`${identityName} in the data folder makes no sense: put back one that does`);
-  return { product, format, store, cluster, shared, boots, damaged, segment, evidence, coordinator };
+  return { product, format, store, cluster, shared, boots, damaged, segment, evidence, end, coordinator };
 }
 
 function isMark(mark: Partial<CoordinatorMark> | null): mark is CoordinatorMark {
   if (typeof mark !== 'object' || mark === null) return false;
   return typeof mark.identity === 'string' && Number.isSafeInteger(mark.version) && isCount(mark.restorations);
+}
+
+function isPlace(place: unknown): place is Place {
+  return Array.isArray(place) && place.length === 2 && place.every(isCount);
 }
 
 function sameMark(a: CoordinatorMark, b: CoordinatorMark): boolean {

@@ -93,6 +93,8 @@ export class DiskJournal implements Journal {
   /** Segments that are about to be removed: the next checkpoint no longer lists them. */
   private leaving: ReadonlySet<number> = new Set();
   private checkpointDone: (() => void)[] = [];
+  /** The next frame begins a segment, however short the open one is. */
+  private rollWanted = false;
 
   constructor(options: JournalOptions, start: JournalStart) {
     this.clock = options.clock;
@@ -241,6 +243,30 @@ export class DiskJournal implements Journal {
     });
   }
 
+  /** Begins a new segment, though the open one is not full: only one that has ended can be emptied. Resolves when that is on disk. */
+  endSegment(): Promise<void> {
+    this.rollWanted = true;
+    return this.checkpoint(new Set());
+  }
+
+  /** Space is short, or soon will be: what is not needed should go at once. */
+  get isTight(): boolean {
+    return this.space.tight || this.state === 'full';
+  }
+
+  /** Everything before this place is on disk; undefined: that is not known. */
+  get end(): Place | undefined {
+    const { current, syncedOffset } = this.writer;
+    return current === undefined || syncedOffset === 0 || this.state === 'failed'
+      ? undefined
+      : [current.number, syncedOffset];
+  }
+
+  /** Files were removed: publishers may go on if that was enough. */
+  freed(): void {
+    if (this.isTight) void this.space.look();
+  }
+
   // ---- gathering ----
 
   private lane(group: number): Lane {
@@ -319,7 +345,9 @@ export class DiskJournal implements Journal {
     const checkpoint = this.checkpointDone.length > 0;
     plan.mark = (this.markWanted || this.closing !== undefined) && plan.empty && this.writer.untold;
     this.markWanted = false;
-    if (!plan.empty || checkpoint || dirty.length > 0) plan.head = this.writer.needsRoll(plan.bytes);
+    if (!plan.empty || checkpoint || dirty.length > 0)
+      plan.head = this.writer.needsRoll(plan.bytes) || (this.rollWanted && this.writer.current!.size > 0);
+    this.rollWanted &&= !plan.head;
     for (const lane of dirty) {
       if (!lane.beginsAnew) continue;
       lane.begins = this.placeOf(plan);

@@ -2,7 +2,8 @@
  * The end of the journal: appends frames to the open segment and begins new segments. One call at a time.
  *
  * A small frame that would make the file longer brings zeros along, which the next ones overwrite: a sync that need not make
- * a new file size durable takes less than half of the time. A segment that ends is cut to its frames.
+ * a new file size durable takes less than half of the time. They are also what is left to dequeues, and to the next start, when
+ * others have filled the disk. A segment that ends is cut to its frames.
  */
 import type { DiskFile } from './disk.js';
 import { FrameFlag, FrameHeader, frameHeaderBytes, type StoreTag } from './frame.js';
@@ -14,6 +15,8 @@ import { isNoSpace } from './shortage.js';
 export interface JournalEnd {
   /** The segment to go on with; undefined: begin a new one. */
   segment: Segment | undefined;
+  /** Length of that segment's file: what is behind the segment's size are zeros. */
+  fileBytes: number;
   lastSegmentNumber: number;
   lastFrameNumber: number;
 }
@@ -50,7 +53,7 @@ export class SegmentWriter {
     this.frameNumber = end.lastFrameNumber;
     this.syncedOffset = end.segment?.size ?? 0;
     this.toldOffset = this.syncedOffset;
-    this.fileBytes = this.syncedOffset;
+    this.fileBytes = Math.max(this.syncedOffset, end.fileBytes);
     this.zeros = new Uint8Array(zeroBytes);
   }
 
@@ -107,7 +110,9 @@ export class SegmentWriter {
     const segment = this.current;
     if (segment === undefined) return;
     if (this.fileBytes > segment.size) {
-      await this.file!.truncate(segment.size);
+      // After a start nothing may have been written to it yet.
+      this.file ??= await this.segments.disk.open(segment.name, { create: false });
+      await this.file.truncate(segment.size);
       this.fileBytes = segment.size;
     } else if (this.syncedOffset === segment.size) return;
     await this.sync();
@@ -163,7 +168,6 @@ export class SegmentWriter {
   async close(): Promise<void> {
     const file = this.file;
     this.file = undefined;
-    if (this.current !== undefined && this.fileBytes > this.current.size) await file?.truncate(this.current.size);
     await file?.close();
   }
 }

@@ -82,7 +82,7 @@ export class Store {
     const { identity } = this;
     const tag = storeTag(identity.storeId);
     const { formatMax = protocolVersions.max } = this.options;
-    const recovery = new Recovery(segments, chunks, tag, identity.segment, formatMax, logger);
+    const recovery = new Recovery(segments, chunks, tag, identity, formatMax, logger);
     const { report, start } = await recovery.run(visitor, segmentBytes);
     if (report.damaged.length > 0) await identity.setDamaged(true);
     if (this.options.alone === true) await this.keepEvidence(report.damaged.length > 0);
@@ -145,10 +145,22 @@ export class Store {
     return this.segments.bytes;
   }
 
-  /** Writes what was appended, and lets go of all files. */
+  /** Writes what was appended, notes where it ends, and lets go of all files. */
   async close(): Promise<void> {
     await this.started?.compactor.stop();
     await this.started?.journal.close();
     await this.segments.close();
+    await this.noteEnd();
+  }
+
+  private async noteEnd(): Promise<void> {
+    const end = this.started?.journal.end;
+    if (end === undefined) return;
+    try {
+      await this.identity.setEnd(end);
+    } catch (error) {
+      const { message } = error as Error;
+      this.options.logger.warn('the next start will not know where the journal ended', { error: message });
+    }
   }
 }

@@ -1,5 +1,6 @@
 /** A disk that fills up: publishing waits and says why, consuming goes on, nothing confirmed is lost, and it resumes by itself. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import * as amqp from 'amqplib';
@@ -110,4 +111,41 @@ describe('a full disk', () => {
       assert.deepEqual(rest.slice(-(publisher.sent - got.length)), range(publisher.sent).slice(got.length));
     });
   }
+
+  for (const mebibytes of [100, 150])
+    it(`of ${mebibytes} MiB that the broker filled alone is free again after a drain, without a restart`, async () => {
+      using disk = new SmallDisk(mebibytes * mebibyte);
+      await using broker = await LoneBroker.start({ data: join(disk.path, 'data') });
+      const publisher = await Publisher.connect(broker.url);
+      await publisher.untilBlocked();
+      const got = await drain(broker.url, publisher.confirmed);
+      await until('it is unblocked', () => publisher.blocked === '');
+      await until('all confirms', () => publisher.confirmed === publisher.sent);
+      publisher.publish();
+      await until('one more confirm', () => publisher.confirmed === publisher.sent);
+      const rest = await drain(broker.url, publisher.sent - got.length);
+      assert.deepEqual([...got, ...rest].slice(0, got.length), range(got.length));
+      assert.deepEqual(rest.slice(-(publisher.sent - got.length)), range(publisher.sent).slice(got.length));
+    });
+
+  it('does not keep a broker that was killed from starting and serving what it has', async () => {
+    using disk = new SmallDisk(100 * mebibyte);
+    await using broker = await LoneBroker.start({ data: join(disk.path, 'data') });
+    const publisher = await Publisher.connect(broker.url);
+    for (let i = 0; i < 40; i++) publisher.publish();
+    await until('all confirms', () => publisher.confirmed === publisher.sent);
+    // When the journal is idle it tells what is synced, and leaves zeros behind that.
+    const journal = join(disk.path, 'data', 'journal-0000000001.seg');
+    await until('zeros are left', () =>
+      readFileSync(journal)
+        .subarray(-4096)
+        .every((byte) => byte === 0),
+    );
+    disk.fillUp(0);
+    await broker.kill();
+    await broker.start();
+    const first = await drain(broker.url, 40);
+    assert.deepEqual(first, range(40));
+    disk.relieve();
+  });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { identityName } from '../../../src/store/identity.js';
+import { identityName, nextIdentityName } from '../../../src/store/identity-file.js';
 import { DiskFault, FaultyDisk, sectorBytes } from './faulty-disk.js';
 import { Harness, seeded, turns, until } from './harness.js';
 
@@ -150,6 +150,7 @@ describe('the torn end', () => {
       crashed.replace(last, whole.slice(0, cut));
       // The segment is noted there when its beginning is on disk, and before that is acknowledged.
       crashed.replace(identityName, identity);
+      crashed.remove(nextIdentityName);
       const again = await Harness.open(crashed, options);
       assert.deepEqual(again.report.damaged, []);
       await checkAll(again, messages.slice(0, -1));

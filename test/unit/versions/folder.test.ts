@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { firstVersions } from '../../../src/base/versions.js';
-import { StoreRefusedError } from '../../../src/store/identity.js';
+import { StoreRefusedError } from '../../../src/store/refusal.js';
 import { MemoryDisk } from '../../../src/store/memory-disk.js';
 import { consume, declare, makeNode, TestPublisher, TestSink } from '../broker-node/support.js';
 
@@ -15,6 +15,7 @@ const fixtures = 'test/fixtures/protocol-1';
 async function put(disk: MemoryDisk, name: string, bytes: Uint8Array): Promise<void> {
   const file = await disk.open(name, { create: true });
   await file.write([bytes], 0);
+  await file.truncate(bytes.length);
   await file.sync();
   await file.close();
 }
@@ -84,11 +85,8 @@ describe('a data folder of a newer version', () => {
     await publisher.confirmed();
     await newer.broker.wiring.purgeQueue('/', 'q', 'test/1/1');
     await newer.stop();
-    await put(
-      disk,
-      'store.json',
-      Buffer.from((await textOf(disk, 'store.json')).replace('"format": 2', '"format": 1')),
-    );
+    const { check: _check, ...content } = JSON.parse(await textOf(disk, 'store.json')) as { check: string };
+    await put(disk, 'store.json', Buffer.from(JSON.stringify({ ...content, format: 1 })));
     const older = makeNode({ node: 'n1', versions: firstVersions }, { disk });
     await assert.rejects(
       older.start(),
