@@ -153,6 +153,13 @@ export class QueueLife {
   relaxed = false;
   /** It moves between groups: its messages have other positions there. */
   moves = false;
+  /** What leaves it unconsumed goes to another queue; or comes from another one so. */
+  dies = false;
+  isGrave = false;
+  /** What was in it and not durable may have been lost, with the last intact replica of its group. */
+  transientLost = false;
+  /** An operator accepted the loss of what its group had done: a message may have died twice. */
+  rolledBack = false;
   readonly copies: Copy[] = [];
 
   /** All that is in it now may be lost, for the reason given. */
@@ -280,7 +287,8 @@ export class History {
     delivery.state = state;
     delivery.endedAt = this.loop.now;
     if (state !== 'dropped') this.operations++;
-    if (state === 'acked' || state === 'rejected') this.take(delivery.copy);
+    // What is rejected where messages die is somewhere else then.
+    if (state === 'acked' || (state === 'rejected' && !delivery.copy.queue.dies)) this.take(delivery.copy);
     for (const listener of this.listeners) listener.settled?.(delivery);
   }
 
@@ -288,6 +296,7 @@ export class History {
    * An operator accepts the loss of what the group `isOf` tells of has done since then. What was confirmed before must still be there.
    */
   rollBack(group: number, isOf: (queue: QueueLife) => boolean, since: number): void {
+    for (const lives of this.queues.values()) for (const life of lives) life.rolledBack ||= isOf(life);
     for (const { copies, confirmedAt } of this.messages)
       for (const copy of copies)
         if (isOf(copy.queue) && copy.excuse === '' && (confirmedAt < 0 || confirmedAt > since))

@@ -119,4 +119,6 @@ export interface NodeProbe {
   wiring(): string[];
   /** Counters that must be 0 when nothing is under way, by name (outboxes, pins, tails, held messages of nobody). */
   residue(): Record<string, number>;
+  /** Messages in the outboxes of groups that the node leads. */
+  owed(): number;
 }

@@ -4,6 +4,7 @@
  *
  *   start ─ declare ─ calm load ─ faults under load ─ heal ─ converge ─ compare replicas ─ drain ─ judge
  */
+import { futureVersions } from '../src/base/versions.js';
 import { allRules, type RuleName, type Rules } from '../src/base/rules.js';
 import { chunkBytes } from '../src/log/chunk.js';
 import { Placement } from '../src/cluster/map.js';
@@ -119,10 +120,12 @@ export class Simulation {
             relaxed: scenario.relaxed ?? false,
             sized: false,
             moves: scenario.moves ?? false,
+            deaths: scenario.deaths ?? false,
           }),
     });
     this.director = new FaultDirector(this.world);
     this.upgrades = new Upgrades(this.world, scenario?.firstVersion);
+    if (scenario?.deaths === true) for (const node of this.world.nodes) node.versions = futureVersions;
     const random = this.world.random.fork('operator');
     if (scenario === undefined && random.chance(0.4)) this.operator = new Operator(this.world, random);
   }
@@ -234,6 +237,8 @@ export class Simulation {
     for (const node of this.world.nodes) {
       const { probe } = node.process!;
       if (probe.moves().length > 0) return `for ${node.name} a queue moves still`;
+      const owed = probe.owed();
+      if (owed > 0) return `${node.name} owes ${owed} messages`;
       for (const { name } of this.workload.queues) {
         const group = probe.groupOf('/', name);
         if (group < 0) continue;

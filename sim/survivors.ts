@@ -68,6 +68,7 @@ function excuseMessages(world: SimWorld, group: number): void {
     for (const queue of lives) {
       // One that moves is in two groups at times.
       if (!queue.moves && groupOf(world, queue.name) !== group) continue;
+      queue.transientLost = true;
       for (const copy of queue.copies) if (!copy.durable && copy.excuse === '') copy.excuse = lostWithReplicas;
       // Who leads now does not know whose consumers were on their way back.
       queue.leftInPeace = false;

@@ -41,7 +41,7 @@ export class Upgrades {
   /** The nodes that are left, one after the other. `settled` is awaited before each. */
   async finish(settled: () => Promise<void>): Promise<void> {
     for (const node of this.random.shuffle(this.world.nodes)) {
-      if (node.versions.max === protocolVersions.max) continue;
+      if (node.versions.max >= protocolVersions.max) continue;
       await settled();
       this.restart(node, true);
     }

@@ -3,7 +3,7 @@ import type { SimRandom } from './random.js';
 import type { SimWorld } from './world.js';
 import type { Actor } from './workload/actor.js';
 import { ConsumingClient, type ConsumerStyle } from './workload/consumer.js';
-import { protocolVersions } from '../src/base/versions.js';
+import { Feature, protocolVersions } from '../src/base/versions.js';
 import type { Arguments } from '../src/model/broker.js';
 import { Declarer, fanoutExchange, type QueuePlan } from './workload/declarer.js';
 import { MovePolicies } from './workload/move-policies.js';
@@ -28,6 +28,8 @@ export interface WorkloadOptions {
   sized?: boolean;
   /** There is a queue that moves between groups, as its policy changes; without it there may be one. */
   moves?: boolean;
+  /** There is a queue whose messages die, and one where they go; without it there may be. */
+  deaths?: boolean;
 }
 
 const draining: ConsumerStyle = {
@@ -94,6 +96,24 @@ export class Workload {
     this.queues.push({ name: 'moving', durable: true, fanned: random.chance(0.5), arguments: {}, moves: true });
   }
 
+  private addDeaths(): void {
+    const random = this.world.random.fork('queues where messages die');
+    if (this.world.nodes.some((node) => node.versions.max < Feature.outbox)) return;
+    if (!(this.options.deaths ?? random.chance(0.25))) return;
+    const to = { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'grave' };
+    const how: Arguments = random.pick([
+      { 'x-message-ttl': random.pick([1, 20, 200]) },
+      { 'x-max-length': random.int(4) },
+      {},
+    ]);
+    this.queues.push({ name: 'mortal', durable: true, fanned: false, arguments: { ...to, ...how }, dies: true });
+    // With another number of replicas it is in another group.
+    const isApart = random.chance(0.7);
+    if (isApart) this.world.settings.replicas.set('grave', 2);
+    const where: Arguments = isApart ? { 'x-replicas': 2 } : {};
+    this.queues.push({ name: 'grave', durable: true, fanned: false, arguments: where, isGrave: true });
+  }
+
   /** Arguments that go before policies. */
   private ownSettings(queue: string): Arguments {
     if (!this.settings.chance(0.3)) return {};
@@ -104,9 +124,10 @@ export class Workload {
 
   /** Declares everything. */
   setUp(): Promise<void> {
-    if (this.world.nodes.every((node) => node.versions.max === protocolVersions.max)) {
+    if (this.world.nodes.every((node) => node.versions.max >= protocolVersions.max)) {
       this.addSized();
       this.addMoving();
+      this.addDeaths();
     }
     return this.declarer.setUp();
   }
@@ -206,7 +227,9 @@ export class Workload {
 
   /** Some of the queues, directly or through the fan-out. */
   private targets(): Target[] {
-    const targets: Target[] = this.queues.map(({ name }) => ({ exchange: '', routingKey: name, queues: [name] }));
+    const targets: Target[] = this.queues
+      .filter(({ isGrave }) => isGrave !== true)
+      .map(({ name, dies }) => ({ exchange: '', routingKey: name, queues: dies === true ? [name, 'grave'] : [name] }));
     const fanned = this.queues.filter((queue) => queue.fanned).map((queue) => queue.name);
     targets.push({ exchange: fanoutExchange, routingKey: 'any', queues: fanned });
     return this.random.shuffle(targets).slice(0, 1 + this.random.int(targets.length));
@@ -217,7 +240,7 @@ export class Workload {
     return {
       noAck: this.withoutAck === queue && random.chance(0.5),
       requeue: random.pick([0, 0.05, 0.3]),
-      reject: random.pick([0, 0.02]),
+      reject: queue === 'mortal' ? 0.5 : random.pick([0, 0.02]),
       keep: random.pick([0, 0.05, 0.2]),
       thinkMs: random.pick([0, 5, 50]),
       lifeMs: random.pick([500, 3000, 20_000]),

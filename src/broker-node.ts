@@ -31,6 +31,7 @@ import { OwnMember } from './cluster/own-member.js';
 import { Readiness } from './cluster/readiness.js';
 import { JoinNews } from './cluster/join-news.js';
 import { QueueMoves } from './cluster/moving/queue-moves.js';
+import { Outboxes } from './cluster/outbox/outboxes.js';
 import { ClusterReport } from './cluster/report.js';
 import { VersionKeeper } from './cluster/version-keeper.js';
 import { BackfillPace } from './cluster/replication/backfill-pace.js';
@@ -53,7 +54,7 @@ import { Override } from './cluster/waiting/override.js';
 import { WaitingGroups } from './cluster/waiting/waiting-groups.js';
 import type { Broker } from './model/broker.js';
 import { GroupState } from './model/group-state.js';
-import { TableModes } from './model/policy/table-modes.js';
+import { TableTraits } from './model/policy/table-traits.js';
 import { WiringTables } from './model/wiring/tables.js';
 import { Store } from './store/store.js';
 
@@ -105,6 +106,7 @@ export class BrokerNode {
   private entry!: OwnMember;
   private news: FailoverNews | undefined;
   private moves: QueueMoves | undefined;
+  outboxes!: Outboxes;
   private versionKeeper: VersionKeeper | undefined;
   private recovered: Map<number, RecoveredGroup> = new Map();
   private readiness: Readiness | undefined;
@@ -153,24 +155,11 @@ export class BrokerNode {
   /** Says goodbye to nobody: the others see the links close. Everything acknowledged is on disk. */
   async stop(): Promise<void> {
     this.stopping = true;
-    this.restoration?.close();
-    this.readiness?.close();
-    this.entry?.close();
-    this.versionKeeper?.close();
-    this.news?.close();
-    this.gate?.close();
-    this.reconciler?.close();
-    this.wiringClient?.close();
-    this.wiringServer?.close();
-    this.clusterBroker?.close();
-    this.clients?.close();
-    this.moves?.close();
-    this.joins?.close();
-    this.waiting?.close();
-    this.routeLease?.close();
-    this.replication?.close();
-    this.liveness?.close();
-    this.map?.close();
+    const outer = [this.restoration, this.readiness, this.entry, this.versionKeeper, this.news, this.gate];
+    const wiring = [this.reconciler, this.wiringClient, this.wiringServer, this.clusterBroker, this.clients];
+    const groups = [this.moves, this.joins, this.waiting, this.routeLease, this.replication, this.liveness, this.map];
+    (this.outboxes as Outboxes | undefined)?.close();
+    for (const part of [...outer, ...wiring, ...groups]) part?.close();
     await this.links?.close();
     await this.store?.close();
     if (this.ports.cluster === undefined) await this.coordinator?.close();
@@ -376,6 +365,15 @@ export class BrokerNode {
     tables.settings.defaults = { minInSync, replicate };
     this.policies = new ClusterPolicies(tables, client);
     this.wiring = new ClusterWiring({ ...ports, tables, client, clients, queues });
+    this.outboxes = new Outboxes({
+      ...ports,
+      tables,
+      clients,
+      rules,
+      directory: replication,
+      state: (group) => replication.replica(group).state,
+      mayRoute: () => this.mayRoute(),
+    });
     if (this.links === undefined) return;
     const { leaseMs } = this.options.times;
     this.moves = new QueueMoves({
@@ -466,7 +464,8 @@ export class BrokerNode {
       systemCommitted: (replica) => this.system.committed(replica),
       systemProgressed: () => this.system.progressed(),
       syncsInTime: () => journal.state === 'ok' && journal.stuckMs < limits.syncWithinMs,
-      modes: new TableModes(this.tables),
+      headers: ports.headers,
+      traits: new TableTraits(this.tables),
       rivals: (record) => this.waiting?.rivals(record) ?? { ahead: false, unknown: false },
       makesProgress: () => this.makesProgress(),
       hasQueues: (group) => this.tables.hasQueues(group),

@@ -13,6 +13,7 @@ import { type HeartbeatTimes, heartbeatTimes } from './cluster/liveness/heartbea
 import { ClientPolicy, Placement } from './cluster/map.js';
 import type { ClusterDefaults } from './cluster/membership.js';
 import type { ReplicationLimits } from './cluster/replication/context.js';
+import type { HeaderCodec } from './model/dead-letter/death.js';
 import type { Disk } from './store/disk.js';
 
 /** The world of a node. */
@@ -27,6 +28,8 @@ export interface BrokerPorts {
   /** Undefined: a broker that is alone. */
   cluster: { transport: Transport; coordinator: Coordinator; secret: ClusterSecret } | undefined;
   rules?: Rules;
+  /** What the protocol of messages does with their headers. */
+  headers: HeaderCodec;
 }
 
 export interface BrokerOptions extends ClusterDefaults {

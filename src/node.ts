@@ -6,6 +6,7 @@
  *
  * Clients are let in only when the node's role is known. Stopping goes the other way.
  */
+import { deathHeaders } from './amqp091/death-headers.js';
 import { createServer } from 'node:net';
 import { defaultLimits, type Limits, limitsForOpenFiles } from './amqp091/limits.js';
 import { type Amqp091Server, createAmqp091Server } from './amqp091/server.js';
@@ -85,7 +86,16 @@ export class Node {
     const { cluster, logger } = options;
     const ports = cluster === null ? undefined : clusterPorts(cluster, logger, clock);
     this.broker = new BrokerNode(
-      { clock, turn, random: processRandom, logger, disk, slices: fullSlices(later), cluster: ports },
+      {
+        clock,
+        turn,
+        random: processRandom,
+        logger,
+        disk,
+        slices: fullSlices(later),
+        cluster: ports,
+        headers: deathHeaders,
+      },
       {
         ...options.broker,
         node: options.node,

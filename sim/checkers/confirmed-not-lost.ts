@@ -9,6 +9,7 @@
  * intact in-sync replica went down. Durable messages have no excuse: they must survive the crash of all nodes at once, with
  * everything that was not synced lost or torn.
  */
+import type { Copy } from '../history.js';
 import { Checker } from './checker.js';
 
 export class ConfirmedNotLost extends Checker {
@@ -19,6 +20,7 @@ export class ConfirmedNotLost extends Checker {
       if (message.confirmedAt < 0) continue;
       for (const copy of message.copies) {
         if (copy.takenAt >= 0 || copy.excuse !== '' || copy.queue.atMostOnce) continue;
+        if (copy.queue.dies && message.copies.some((other) => isAccountedFor(other))) continue;
         const kind = copy.durable ? 'durable' : 'transient';
         const deliveries = copy.deliveries.map((delivery) => `\n    ${delivery}`).join('');
         const sends = message.sends.map((send) => `${send.node} ${send.at.toFixed(2)}`).join(', ');
@@ -29,4 +31,9 @@ export class ConfirmedNotLost extends Checker {
       }
     }
   }
+}
+
+/** Where the dead go: it was taken there, or could be lost there. */
+function isAccountedFor({ queue, takenAt, durable }: Copy): boolean {
+  return queue.isGrave && (takenAt >= 0 || (!durable && queue.transientLost));
 }

@@ -16,7 +16,9 @@ export class NoUnflaggedDuplicate extends Checker {
   override delivered(delivery: Delivery): void {
     const { copy, redelivered } = delivery.facts;
     const sentOnce =
-      copy.message.sends.length === 1 && (copy.durable ? copy.excuse !== lostByOverride : copy.excuse === '');
+      !copy.message.copies.some(({ queue }) => queue.dies && queue.rolledBack) &&
+      copy.message.sends.length === 1 &&
+      (copy.durable ? copy.excuse !== lostByOverride : copy.excuse === '');
     for (const other of copy.deliveries) {
       if (other === delivery) continue;
       if (!other.isSameMessage(delivery)) {

@@ -26,7 +26,8 @@ export class RequeuePlace extends Checker {
 
   override settled(delivery: Delivery): void {
     const { queue } = delivery.copy;
-    if (delivery.state !== 'requeued' || !this.world.history.quiet || queue.atMostOnce || queue.moves) return;
+    if (delivery.state !== 'requeued' || !this.world.history.quiet || queue.atMostOnce || queue.moves || queue.dies)
+      return;
     const key = queue.name;
     const list = this.awaited.get(key);
     const awaited = { requeued: delivery, overtakenAt: -1 };

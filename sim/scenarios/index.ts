@@ -1,5 +1,6 @@
 import { brokenHandOver } from './broken-hand-over.js';
 import { coordinatorRestored } from './coordinator-restored.js';
+import { deaths } from './deaths.js';
 import { deposedPrimary } from './deposed-primary.js';
 import { doubleFailover } from './double-failover.js';
 import { earlyRetry } from './early-retry.js';
@@ -31,6 +32,7 @@ import { wiring } from './wiring.js';
 export const scenarios: readonly Scenario[] = [
   brokenHandOver,
   coordinatorRestored,
+  deaths,
   deposedPrimary,
   doubleFailover,
   earlyRetry,

@@ -24,6 +24,8 @@ export interface Scenario {
   readonly relaxed?: boolean;
   /** A queue moves between groups all the time. */
   readonly moves?: boolean;
+  /** Messages die in a queue, and go to another one. */
+  readonly deaths?: boolean;
   /** Policies come and go. */
   readonly policies?: boolean;
   /** Bytes of the journal's segments. */

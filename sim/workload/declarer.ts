@@ -17,6 +17,9 @@ export interface QueuePlan {
   relaxed?: boolean;
   /** It moves between groups. */
   moves?: boolean;
+  /** What leaves it unconsumed goes to a queue with `isGrave`, to which nobody publishes. */
+  dies?: boolean;
+  isGrave?: boolean;
 }
 
 export const fanoutExchange = 'fan';
@@ -71,6 +74,9 @@ export class Declarer extends Actor {
       const life = new QueueLife(plan.name, 1, { ...plan, exclusive: false, autoDelete: false }, this.world.loop.now);
       life.relaxed = plan.relaxed === true;
       life.moves = plan.moves === true;
+      life.dies = plan.dies === true;
+      life.isGrave = plan.isGrave === true;
+      if (life.isGrave) life.publishExcuse = 'comes by dying';
       this.world.history.queue(life);
       await this.declare(plan);
     }

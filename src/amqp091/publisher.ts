@@ -7,7 +7,7 @@
  *
  * The last route is kept with the bytes of exchange and routing key, and found again by comparing those.
  */
-import type { MessageParts } from '../log/record.js';
+import { immediately, type MessageParts } from '../log/record.js';
 import { nobody, type Route } from '../model/broker.js';
 import { sameBytes } from '../wire/bytes.js';
 import type { ChannelHost, ConfirmFlush } from './channel-host.js';
@@ -245,7 +245,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
         MethodId.basicPublish,
       );
     }
-    return this.host.clock.wall() + ms;
+    return ms === 0 ? immediately : this.host.clock.wall() + ms;
   }
 
   private checkUserId(): void {

@@ -108,6 +108,11 @@ export interface Rules {
   /** 15: a node is left out of a wiring change only when its lease is gone. Off: as soon as its link is. */
   readonly wiringWaitsForAll: boolean;
 
+  /** 16: a message that an outbox sends again is not taken again. Off: it is. */
+  readonly outboxOnce: boolean;
+  /** 16: a message leaves the outbox when it is safe where it went. Off: when it was sent. */
+  readonly outboxSafeFirst: boolean;
+
   /** 20: a group is given away only when everything that was accepted is committed. Off: at once. */
   readonly moveDrained: boolean;
   /** 20: the old primary passes on what may have been handed out. Off: the new one flags all. */
@@ -193,6 +198,8 @@ export const allRules: Rules = {
   waitVersion: true,
   onlyCommittedWiring: true,
   wiringWaitsForAll: true,
+  outboxOnce: true,
+  outboxSafeFirst: true,
   moveDrained: true,
   movePassesOn: true,
   endMark: true,

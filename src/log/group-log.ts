@@ -138,7 +138,7 @@ export class GroupLog {
       this.batchDurable = true;
       if ((flags & RecordFlag.relaxed) === 0) this.batchRelaxed = false;
     }
-    const version = versionOf(chunk.bytes![this.offset + 4]!);
+    const version = versionOf(chunk.bytes!, this.offset);
     if (version > this.batchVersion) this.batchVersion = version;
     this.offset += length;
     this.batchCount++;
@@ -392,7 +392,7 @@ export function encodeCopyBatch(group: number, records: readonly Uint8Array[], l
   let version = 1;
   for (const record of records) {
     length += record.length;
-    version = Math.max(version, versionOf(record[4]!));
+    version = Math.max(version, versionOf(record, 0));
   }
   const bytes = new Uint8Array(length);
   const view = new DataView(bytes.buffer);

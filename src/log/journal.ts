@@ -16,6 +16,8 @@ export interface GroupMeta {
   voids: [Lsn, Lsn][];
   /** Last committed sequence per publisher boot (rules 14, 19). */
   publishers: [boot: number, sequence: number][];
+  /** Which messages of other groups' outboxes are here (rules 16, 19). Not there: none. From protocol version 3 on. */
+  origins?: [group: number, done: Lsn, positions: Lsn[]][];
   /** Wiring version applied to this group (rule 15). */
   wiringVersion: number;
   /** Everything up to here was applied when this was written; at least the base of a finished join. */

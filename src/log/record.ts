@@ -10,6 +10,7 @@
  *  32 u32 header length                  36 u16 meta length        38 u8 priority   39 u8 format
  *  40 f64 expires at (wall ms, 0 = never)
  *  48 f64 x count: incarnations (0 = a queue that was gone)
+ *     with the flag `origin` (since version 3): u32 group   u32 0   f64 position   f64 done: see Origin
  *     meta: exchange shortstr, routing key shortstr, exactly as basic.deliver ends
  *     header: the content header's property flags and list, untouched
  *     body
@@ -32,9 +33,10 @@ import type { Lsn } from './lsn.js';
 export const RecordKind = { enqueue: 1, dequeue: 2, open: 3, drop: 4, dequeueRange: 5 } as const;
 export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];
 
-/** The protocol version that is needed to read records of the kind. */
-export function versionOf(kind: number): number {
-  return kind === RecordKind.dequeueRange ? Feature.dequeueRange : 1;
+/** The protocol version that is needed to read the record at `start`. */
+export function versionOf(bytes: Uint8Array, start: number): number {
+  if (bytes[start + 4] === RecordKind.dequeueRange) return Feature.dequeueRange;
+  return (bytes[start + 5]! & RecordFlag.origin) === 0 ? 1 : Feature.outbox;
 }
 
 /** Both kinds name positions of one queue: see `forEachDequeued`. */
@@ -53,11 +55,27 @@ export const RecordFlag = {
   redelivered: 8,
   /** It was passed on from the queue's former group: sent again after a failure, it may be there already by another way. */
   moved: 16,
+  /** An enqueue that another group's outbox owes this one: see Origin. */
+  origin: 32,
 } as const;
 
 export const recordHeaderBytes = 16;
 export const enqueueHeaderBytes = 48;
 export const dequeueHeaderBytes = 32;
+const originBytes = 24;
+/** Where `position` and `done` stand in it. */
+const originPosition = 8;
+const originDone = 16;
+
+/** Which message of which outbox an enqueue was (rule 16). */
+export interface Origin {
+  /** The group whose outbox it came from. */
+  readonly group: number;
+  /** The message's position there. */
+  readonly position: Lsn;
+  /** Everything before this position had been done with when it was sent: it is never sent again. */
+  readonly done: Lsn;
+}
 
 /** Where a message's parts lie in a buffer; a flyweight that is moved from message to message. */
 export class EnqueueView {
@@ -86,6 +104,7 @@ export class EnqueueView {
     this.headerLength = view.getUint32(start + 32, true);
     this.metaLength = view.getUint16(start + 36, true);
     this.metaStart = start + enqueueHeaderBytes + this.queueCount * 8;
+    if ((this.flags & RecordFlag.origin) !== 0) this.metaStart += originBytes;
     this.headerStart = this.metaStart + this.metaLength;
     this.bodyStart = this.headerStart + this.headerLength;
     return this;
@@ -107,11 +126,33 @@ export class EnqueueView {
     return this.bytes[this.start + 39]!;
   }
   get expiresAt(): number {
-    return this.view.getFloat64(this.start + 40, true);
+    return expiresAt(this.view, this.start);
   }
   incarnation(index: number): number {
     return this.view.getFloat64(this.start + enqueueHeaderBytes + index * 8, true);
   }
+  get origin(): Origin | undefined {
+    return originAt(this.view, this.start);
+  }
+}
+
+/** `expiresAt` of a message that is for whoever takes it at once. */
+export const immediately = 1;
+
+/** When the message of the enqueue record at `start` expires: wall milliseconds, or 0 = never. */
+export function expiresAt(view: DataView, start: number): number {
+  return view.getFloat64(start + 40, true);
+}
+
+/** The origin of the enqueue record at `start`, if it has one. */
+export function originAt(view: DataView, start: number): Origin | undefined {
+  if ((view.getUint8(start + 5) & RecordFlag.origin) === 0) return undefined;
+  const at = start + enqueueHeaderBytes + view.getUint16(start + 6, true) * 8;
+  return {
+    group: view.getUint32(at, true),
+    position: view.getFloat64(at + originPosition, true),
+    done: view.getFloat64(at + originDone, true),
+  };
 }
 
 /** The parts of a message to be encoded; a flyweight filled by the publisher. Ranges are [start, start + length). */
@@ -131,6 +172,7 @@ export class MessageParts {
   bodyBytes: Uint8Array = new Uint8Array(0);
   bodyStart = 0;
   bodyLength = 0;
+  origin: Origin | undefined = undefined;
 
   /** The message of that record; its bytes are not copied. */
   setFrom(record: EnqueueView): void {
@@ -149,11 +191,13 @@ export class MessageParts {
     this.bodyBytes = record.bytes;
     this.bodyStart = record.bodyStart;
     this.bodyLength = record.bodyLength;
+    this.origin = record.origin;
   }
 }
 
 export function enqueueLength(parts: MessageParts, queueCount: number): number {
-  return enqueueHeaderBytes + queueCount * 8 + parts.metaLength + parts.headerLength + parts.bodyLength;
+  const fixed = enqueueHeaderBytes + queueCount * 8 + (parts.origin === undefined ? 0 : originBytes);
+  return fixed + parts.metaLength + parts.headerLength + parts.bodyLength;
 }
 
 /** Copies within one ArrayBuffer or between two; the loop wins for short runs, `set` for long ones. */
@@ -181,7 +225,8 @@ export function encodeEnqueue(
     (durable ? RecordFlag.durable : 0) |
     (parts.persistent ? RecordFlag.persistent : 0) |
     (parts.redelivered ? RecordFlag.redelivered : 0) |
-    (parts.moved ? RecordFlag.moved : 0);
+    (parts.moved ? RecordFlag.moved : 0) |
+    (parts.origin === undefined ? 0 : RecordFlag.origin);
   view.setUint16(at + 6, count, true);
   view.setFloat64(at + 8, 0, true);
   view.setUint32(at + 16, publisherBoot, true);
@@ -194,6 +239,13 @@ export function encodeEnqueue(
   view.setFloat64(at + 40, parts.expiresAt, true);
   let to = at + enqueueHeaderBytes;
   for (let i = 0; i < count; i++, to += 8) view.setFloat64(to, incarnations[i]!, true);
+  if (parts.origin !== undefined) {
+    view.setUint32(to, parts.origin.group, true);
+    view.setUint32(to + 4, 0, true);
+    view.setFloat64(to + originPosition, parts.origin.position, true);
+    view.setFloat64(to + originDone, parts.origin.done, true);
+    to += originBytes;
+  }
   copy(parts.metaBytes, parts.metaStart, parts.metaLength, bytes, to);
   to += parts.metaLength;
   copy(parts.headerBytes, parts.headerStart, parts.headerLength, bytes, to);

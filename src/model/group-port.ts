@@ -16,11 +16,11 @@ export interface GroupAppender {
   /** Where the next record is to be encoded, after `reserve`. */
   readonly chunk: Chunk;
   readonly offset: number;
-  /** Makes room for a record of `bytes` bytes at `chunk`/`offset`. */
+  /** Makes room for records of `bytes` bytes at `chunk`/`offset`, in one batch. */
   reserve(bytes: number): void;
   /**
    * Takes the record of `length` bytes that was encoded there into the log: sets its lsn and returns it. It is committed, and
-   * applied to the group's state, in a later phase of this turn at the earliest.
+   * applied to the group's state, in a later phase of this turn at the earliest. The next one is to be encoded behind it.
    */
   append(length: number): Lsn;
   /**

@@ -13,7 +13,7 @@
 import type { Chunk } from '../log/chunk.js';
 import type { GroupMeta } from '../log/journal.js';
 import type { Lsn } from '../log/lsn.js';
-import { enqueueHeaderBytes, forEachDequeued, RecordFlag, RecordKind } from '../log/record.js';
+import { enqueueHeaderBytes, forEachDequeued, originAt, RecordFlag, RecordKind } from '../log/record.js';
 import type { GroupState, QueueState } from './group-state.js';
 import { CopyMarks } from './recovery/copy-marks.js';
 import { FoundQueue } from './recovery/found-queue.js';
@@ -42,6 +42,7 @@ export class GroupRecovery {
   meta(meta: GroupMeta): void {
     const state = this.state;
     state.publishers.merge(meta.publishers);
+    state.origins.merge(meta.origins ?? []);
     state.wiringVersion = Math.max(state.wiringVersion, meta.wiringVersion);
     state.applied = Math.max(state.applied, meta.applied);
     this.numbered = Math.max(this.numbered, meta.applied);
@@ -187,6 +188,8 @@ export class GroupRecovery {
     // What is older and was committed is numbered already; what was not, a join has dropped, and it may come again.
     if (lsn <= this.numbered) return;
     this.state.publishers.committed(view.getUint32(offset + 16, true), view.getFloat64(offset + 24, true));
+    const origin = originAt(view, offset);
+    if (origin !== undefined) this.state.origins.add(origin);
   }
 
   /** Another copy of a message that was found already: the entry refers to the newest, which outweighs the most dequeues. */

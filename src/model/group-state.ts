@@ -10,12 +10,15 @@ import type { Chunk, Chunks } from '../log/chunk.js';
 import type { Lsn } from '../log/lsn.js';
 import {
   decodeOpenOptions,
+  expiresAt,
   enqueueHeaderBytes,
   forEachDequeued,
+  originAt,
   RecordFlag,
   RecordKind,
   type ReplicaOptions,
 } from '../log/record.js';
+import { Origins } from './origins.js';
 import { Publishers } from './publishers.js';
 import { PiecePool } from './queue/queue-index.js';
 import { QueueState } from './queue/queue-state.js';
@@ -46,11 +49,14 @@ export class GroupState {
   readonly chunks: Chunks;
   readonly slices: Slices;
   readonly publishers: Publishers = new Publishers();
+  readonly origins: Origins = new Origins();
   /** Highest lsn applied. */
   applied: Lsn = 0;
   /** Wiring version of the last `open` or `drop` applied (rule 15). */
   wiringVersion: Lsn = 0;
   readonly observers: GroupObserver[] = [];
+  /** Queues with messages that expire. */
+  readonly expiring: Set<QueueState> = new Set();
   private readonly pool = new PiecePool();
   private readonly queues = new Map<Lsn, QueueState>();
   /** The queues asked for last, by the low bits of their incarnations: a map of floats costs more than all the rest. */
@@ -114,6 +120,7 @@ export class GroupState {
       case RecordKind.enqueue:
         this.enqueue(chunk, offset, lsn);
         this.publishers.committed(view.getUint32(offset + 16, true), view.getFloat64(offset + 24, true));
+        if ((chunk.bytes![offset + 5]! & RecordFlag.origin) !== 0) this.origins.add(originAt(view, offset)!);
         break;
       case RecordKind.dequeue:
       case RecordKind.dequeueRange:
@@ -147,6 +154,7 @@ export class GroupState {
     const queue = this.queues.get(incarnation);
     if (queue === undefined) return;
     this.queues.delete(incarnation);
+    this.expiring.delete(queue);
     const slot = incarnation & (recentQueues - 1);
     if (this.recent[slot] === queue) this.recent[slot] = undefined;
     if (queue.openChunk >= 0) this.chunks.release(this.chunk(queue.openChunk), queue.openLength);
@@ -208,6 +216,7 @@ export class GroupState {
     const length = chunk.view!.getUint32(offset, true);
     if (!queue.index.add(lsn, chunk.id, offset, length, queue.options.durable)) return false;
     this.chunks.retain(chunk, length);
+    if (expiresAt(chunk.view!, offset) !== 0) this.noteExpiry(queue);
     return true;
   }
 
@@ -298,14 +307,27 @@ export class GroupState {
     const count = view.getUint16(offset + 6, true);
     const length = view.getUint32(offset, true);
     const durable = (chunk.bytes![offset + 5]! & RecordFlag.durable) !== 0;
+    const expires = expiresAt(view, offset) !== 0;
     for (let i = 0, at = offset + enqueueHeaderBytes; i < count; i++, at += 8) {
       const queue = this.queue(view.getFloat64(at, true));
       if (queue === undefined) continue;
       if (!queue.index.add(lsn, chunk.id, offset, length, durable && queue.options.durable)) continue;
       this.chunks.retain(chunk, length);
+      if (expires && !queue.mayExpire) this.noteExpiry(queue);
       if (queue.watcher !== undefined) queue.watcher.added();
       for (let o = 0; o < this.observers.length; o++) this.observers[o]!.enqueued(queue, lsn, chunk, offset);
     }
+  }
+
+  private noteExpiry(queue: QueueState): void {
+    queue.mayExpire = true;
+    this.expiring.add(queue);
+  }
+
+  /** The queue is empty: nothing in it expires. */
+  expiresNoMore(queue: QueueState): void {
+    queue.mayExpire = false;
+    this.expiring.delete(queue);
   }
 
   private readonly dequeueOne = (position: number): void => {

@@ -50,7 +50,7 @@ export class CopyTarget {
     chunk.bytes!.set(bytes.subarray(at, at + length), offset);
     chunk.used += length;
     this.count++;
-    this.version = Math.max(this.version, versionOf(bytes[at + 4]!));
+    this.version = Math.max(this.version, versionOf(bytes, at));
     return offset;
   }
 

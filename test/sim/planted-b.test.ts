@@ -34,4 +34,6 @@ plantedTests([
   { rule: 'closingWaits', scenario: 'queue-moves', from: 6 },
   { rule: 'moveMarkers', scenario: 'queue-moves', from: 62 },
   { rule: 'movedSafeFirst', scenario: 'move-interrupted', from: 41 },
+  { rule: 'outboxOnce', scenario: 'deaths', from: 2 },
+  { rule: 'outboxSafeFirst', scenario: 'deaths', from: 2 },
 ]);

@@ -21,7 +21,7 @@ const allowed: Record<string, readonly string[]> = {
   process: ['base'],
   config: ['base', 'process'],
   'version.ts': [],
-  'broker-options.ts': ['base', 'store', 'cluster'],
+  'broker-options.ts': ['base', 'model', 'store', 'cluster'],
   'broker-node.ts': ['base', 'wire', 'log', 'model', 'store', 'cluster', 'broker-options.ts'],
   management: ['base', 'config', 'security', 'broker-node.ts'],
   'node.ts': [...everything, 'broker-node.ts', 'broker-options.ts', 'management', 'version.ts'],

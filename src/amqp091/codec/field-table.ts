@@ -229,6 +229,19 @@ function skipValue(reader: ByteReader, depth: number): void {
   }
 }
 
+/** Writes those fields of a table, as they stand there, whose names are wanted. Throws DecodeError. */
+export function copyFields(reader: ByteReader, writer: ByteWriter, wants: (name: string) => boolean): void {
+  valuesLeft = tableValuesMax;
+  const outerEnd = enter(reader, 'a field table');
+  while (reader.at < reader.end) {
+    const start = reader.at;
+    const name = readLooseString(reader);
+    skipValue(reader, 1);
+    if (wants(name)) writer.raw(reader.bytes, start, reader.at);
+  }
+  reader.end = outerEnd;
+}
+
 /** Writes a table: length and fields. Throws EncodeError for what has no encoding. */
 export function writeTable(writer: ByteWriter, table: Arguments): void {
   writeInnerTable(writer, table, 1);

@@ -18,9 +18,9 @@ export class RouteTarget {
   /** What the queues want of confirms. */
   readonly gate: ConfirmGate;
 
-  constructor(client: GroupClient, tables: WiringTables) {
+  constructor(client: GroupClient, gate: ConfirmGate) {
     this.client = client;
-    this.gate = new ConfirmGate(tables);
+    this.gate = gate;
   }
 }
 
@@ -40,7 +40,13 @@ export class ClusterRoute implements Route {
     return undefined;
   }
 
-  constructor(routing: Routing, version: number, clients: GroupClients, tables: WiringTables) {
+  constructor(
+    routing: Routing,
+    version: number,
+    clients: GroupClients,
+    tables: WiringTables,
+    newGate: () => ConfirmGate = () => new ConfirmGate(tables),
+  ) {
     this.version = version;
     this.keyed = routing.keyed;
     this.waits = routing.waits;
@@ -50,7 +56,7 @@ export class ClusterRoute implements Route {
       const client = clients.client(queue.group);
       let target = targets.find((one) => one.client === client && one.incarnations.length < targetQueuesMax);
       if (target === undefined) {
-        target = new RouteTarget(client, tables);
+        target = new RouteTarget(client, newGate());
         targets.push(target);
       }
       target.incarnations.push(queue.position);

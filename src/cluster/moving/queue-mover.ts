@@ -17,8 +17,8 @@ import type { WiringTables } from '../../model/wiring/tables.js';
 import type { GroupClients } from '../client/group-clients.js';
 import type { QueueCount } from '../client/requests.js';
 import type { WiringClient } from '../wiring/wiring-client.js';
-import { MoveGate } from './move-gate.js';
-import { MoveWindow } from './move-window.js';
+import { PatientGate } from '../client/patient-gate.js';
+import { PassingWindow } from '../client/passing-window.js';
 
 /** A stage may last for as long as a client holds a message, or a node is away: it is looked at less and less often. */
 const lookMsMin = 10;
@@ -68,8 +68,8 @@ export class QueueMover implements DeliverySink, PublishOwner {
   private readonly options: QueueMoverOptions;
   private timer: Timer;
   private readonly parts = new MessageParts();
-  private readonly window = new MoveWindow();
-  private readonly gate: MoveGate;
+  private readonly window = new PassingWindow();
+  private readonly gate: PatientGate;
   /** In order; the tag of the first one is `firstTag`. */
   private readonly held = new Ring<Held>();
   private firstTag = 0;
@@ -93,7 +93,7 @@ export class QueueMover implements DeliverySink, PublishOwner {
     this.options = options;
     const { clock, logger, move } = options;
     this.busyAt = clock.now();
-    this.gate = new MoveGate(options.tables);
+    this.gate = new PatientGate(options.tables);
     this.gate.add(move.target);
     this.timer = clock.after(lookMsMin, () => this.look());
     const { vhost, name } = move.source;
@@ -161,7 +161,7 @@ export class QueueMover implements DeliverySink, PublishOwner {
     this.advance();
   }
 
-  /** Never: see MoveGate. */
+  /** Never: see PatientGate. */
   refused(): void {}
 
   // ---- inside ----

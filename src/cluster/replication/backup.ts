@@ -171,7 +171,8 @@ export class Backup implements Flushable {
     const { replica } = this;
     this.attached = true;
     this.joined = false;
-    replica.beginJoin(message.base, epochStart(this.epoch), message.publishers, message.wiringVersion);
+    const { base, publishers, wiringVersion, origins } = message;
+    replica.beginJoin(base, epochStart(this.epoch), publishers, wiringVersion, origins);
     this.saveEpoch();
     this.joiner = new Joiner(replica, this.link!, this.epoch, this.session, message.base, () => this.joinDone());
   }

@@ -14,7 +14,8 @@ import type { QueueUse } from '../../model/group-port.js';
 import type { GroupState } from '../../model/group-state.js';
 import type { Liveness } from '../liveness/liveness.js';
 import type { GroupRecord, Replica } from '../map.js';
-import type { QueueModeSource } from '../../model/group-service/queue-modes.js';
+import type { HeaderCodec } from '../../model/dead-letter/death.js';
+import type { QueueTraitsSource } from '../../model/group-service/traits-of.js';
 import type { BackfillPace } from './backfill-pace.js';
 import type { GroupReplica } from './group-replica.js';
 
@@ -128,8 +129,10 @@ export interface ReplicationContext {
   systemProgressed(): void;
   /** The disk takes what it is given at once, more or less: see `syncWithinMs`. */
   syncsInTime(): boolean;
-  /** What a queue asks for besides being durable (see QueueModes). */
-  readonly modes: QueueModeSource;
+  /** What the protocol of messages does with their headers. */
+  readonly headers: HeaderCodec;
+  /** What queues ask for besides being durable. */
+  readonly traits: QueueTraitsSource;
   /** Rule 12, among restarted members: see WaitingGroups. */
   rivals(record: GroupRecord): Rivals;
   /** False while this node's disk hangs: it asks for no promises, so that others may take over. */

@@ -1,4 +1,4 @@
-import type { NodeUse } from '../../model/group-service/group-service.js';
+import type { NodeUse } from '../../model/group-service/service-options.js';
 
 /** Rates are of about so long. */
 const smoothMs = 4000;

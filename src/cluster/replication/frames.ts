@@ -15,6 +15,7 @@
 import { type BatchHeader, parseBatch } from '../../log/group-log.js';
 import type { Lsn } from '../../log/lsn.js';
 import type { ReplicaOptions } from '../../log/record.js';
+import type { OriginList } from '../../model/origins.js';
 import { FrameError } from '../link/frame.js';
 import type { Link } from '../link/link.js';
 import { FrameType } from '../link/frame-types.js';
@@ -48,6 +49,8 @@ export interface JoinMessage {
   /** The primary's commit point: live batches follow from here, positions up to here are compared. */
   base: Lsn;
   publishers: [boot: number, sequence: number][];
+  /** From protocol version 3 on. */
+  origins?: OriginList;
   wiringVersion: number;
 }
 

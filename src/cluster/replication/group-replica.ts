@@ -22,6 +22,7 @@ import {
 } from '../../log/record.js';
 import { SyncCounter } from '../../log/sync-counter.js';
 import { GroupState } from '../../model/group-state.js';
+import type { OriginList } from '../../model/origins.js';
 import { batchHeaderBytes } from '../../log/batch.js';
 import { type GroupRecord, isLocalGroup, sameReplica, systemGroup, type Versioned } from '../map.js';
 import { Backup } from './backup.js';
@@ -123,6 +124,7 @@ export class GroupReplica implements JournalOwner {
       joining: this.joining,
       voids: this.voids.filter(([from, to]) => this.context.journal.mayHold(this.group, from, to)),
       publishers: this.context.rules.publishersKept ? this.state.publishers.list() : [],
+      origins: this.context.rules.publishersKept ? this.state.origins.list() : [],
       wiringVersion: this.state.wiringVersion,
       applied: this.log.committed,
     };
@@ -336,7 +338,13 @@ export class GroupReplica implements JournalOwner {
    *   log has not: then the next join makes it void.
    * What a restarted replica knows of publishers may be from records that never committed: only the primary's numbers count.
    */
-  beginJoin(base: Lsn, epochBegin: Lsn, publishers: [number, number][], wiringVersion: number): void {
+  beginJoin(
+    base: Lsn,
+    epochBegin: Lsn,
+    publishers: [number, number][],
+    wiringVersion: number,
+    origins: OriginList = [],
+  ): void {
     this.joining = true;
     if (this.comesAgain > this.log.end && this.comesAgain <= epochBegin)
       this.addVoids([[this.log.end + 1, this.comesAgain]]);
@@ -350,6 +358,7 @@ export class GroupReplica implements JournalOwner {
     this.state.applied = base;
     this.state.wiringVersion = wiringVersion;
     this.state.publishers.replace(publishers);
+    this.state.origins.replace(origins);
     for (const [incarnation] of this.queueList()) this.dropBetween(incarnation, base, epochBegin);
     this.saveMeta(() => {});
   }

@@ -117,7 +117,8 @@ export class Primary implements GroupAppender, Flushable {
       clock: context.clock,
       logger: this.replica.logger,
       rules: context.rules,
-      modes: context.modes,
+      traits: context.traits,
+      headers: context.headers,
       tookOver: this.tookOver,
       handedOver: this.inheritance.handOver,
       queueUse: (incarnation, use) => context.queueUse(incarnation, use),
@@ -367,6 +368,7 @@ export class Primary implements GroupAppender, Flushable {
       session: message.session,
       base: log.committed,
       publishers: context.rules.publishersKept ? state.publishers.list() : [],
+      origins: context.rules.publishersKept ? state.origins.list() : [],
       wiringVersion: state.wiringVersion,
     };
     sendJson(link, FrameType.join, group, join);

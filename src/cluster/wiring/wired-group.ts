@@ -1,3 +1,4 @@
+import { outboxIncarnation } from '../../model/queue/outbox.js';
 import type { GroupReplica } from '../replication/group-replica.js';
 import type { WiredGroup } from './ports.js';
 
@@ -8,7 +9,12 @@ export function wiredGroup({ group, state, primary }: GroupReplica): WiredGroup 
     group,
     appender: leading,
     wiringVersion: state.wiringVersion,
-    openQueues: () => state.incarnations(),
+    openQueues: () => wired(state.incarnations()),
     advanceWiring: (version, after) => leading.service?.advanceWiring(version, after),
   };
+}
+
+/** Without the outbox, of which the wiring does not know. */
+function* wired(incarnations: Iterable<number>): Generator<number, void> {
+  for (const incarnation of incarnations) if (incarnation !== outboxIncarnation) yield incarnation;
 }

@@ -228,7 +228,11 @@ export class Attachment implements GroupServicePort {
   }
 
   reject(incarnation: number, position: number): void {
-    this.ack(incarnation, position);
+    if (this.state !== AttachmentState.attached) return;
+    if (this.mayBeEarly && this.isEarly(() => this.reject(incarnation, position))) return;
+    this.received++;
+    this.service.served(incarnation)?.reject(position, this.slot);
+    this.service.touch();
   }
 
   /** The settlements received so far are done when `lsn` is committed. */

@@ -2,9 +2,9 @@ import type { Rules } from '../../base/rules.js';
 import type { Lsn } from '../../log/lsn.js';
 import type { GroupAppender } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
-import type { QueueModes } from './queue-modes.js';
 import type { ServedQueue } from './served-queue.js';
 import { appendDequeues } from './settlement-batch.js';
+import type { TraitsOf } from './traits-of.js';
 
 /** Takes dequeues into the log: what was settled in a turn, queue by queue, at its end. */
 export class DequeueLog {
@@ -12,14 +12,14 @@ export class DequeueLog {
   last: Lsn = 0;
   private readonly state: GroupState;
   private readonly appender: GroupAppender;
-  private readonly modes: QueueModes;
+  private readonly traits: TraitsOf;
   private readonly rules: Rules;
   private settling: ServedQueue[] = [];
 
-  constructor(state: GroupState, appender: GroupAppender, modes: QueueModes, rules: Rules) {
+  constructor(state: GroupState, appender: GroupAppender, traits: TraitsOf, rules: Rules) {
     this.state = state;
     this.appender = appender;
-    this.modes = modes;
+    this.traits = traits;
     this.rules = rules;
   }
 
@@ -44,7 +44,7 @@ export class DequeueLog {
       queue.isSettling = false;
       if (!this.rules.exactPositions) settlements.addBetween();
       if (!queue.gone) {
-        const relaxed = settlements.durable && this.modes.isRelaxed(queue.state) && this.appender.mayRelax();
+        const relaxed = settlements.durable && this.traits.isRelaxed(queue.state) && this.appender.mayRelax();
         if (settlements.durable || this.appender.replicated)
           this.last = settlements.append(incarnation, this.appender, relaxed);
         else this.state.remove(incarnation, settlements.ascending());

@@ -15,56 +15,31 @@
  * - A publish into queues that are all gone is safe once its number is in the log: a record without message keeps it there.
  * - Consumers of a node whose link is lost keep their queue in use and exclusive until the node attaches again or is dead.
  */
-import type { Clock, Timer } from '../../base/clock.js';
+import type { Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { allRules, type Rules } from '../../base/rules.js';
 import { SlicedWalk } from '../../base/slices.js';
-import { type Flushable, Phase, type Turn } from '../../base/turn.js';
+import { type Flushable, Phase } from '../../base/turn.js';
 import type { Chunk } from '../../log/chunk.js';
 import { epochStart, type Lsn } from '../../log/lsn.js';
-import type { GroupAppender, GroupClientPort, GroupServicePort, HeldMessage, QueueUse } from '../group-port.js';
+import { opaqueHeaders } from '../dead-letter/death.js';
+import type { GroupAppender, GroupClientPort, GroupServicePort, HeldMessage } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
 import { Answers } from './answers.js';
 import { type Attachment, AttachmentState } from './attachment.js';
 import { Attachments, walkSlice } from './attachments.js';
 import { DequeueLog } from './dequeue-log.js';
 import { Dispatcher } from './dispatcher.js';
-import { type HandOver, HandOverWriter, type QueueHandOver } from './hand-over.js';
+import { Expiry } from './expiry.js';
+import { HandOverWriter, type QueueHandOver } from './hand-over.js';
 import { LogWaits } from './log-waits.js';
+import { OutboxLog } from './outbox-log.js';
 import { PublishLog } from './publish-log.js';
 import { Purges } from './purges.js';
-import { allSynced, QueueModes, type QueueModeSource } from './queue-modes.js';
 import { QueueUses } from './queue-uses.js';
 import { ServedQueue } from './served-queue.js';
-
-/** What a node's clients take from the group. */
-export interface NodeUse {
-  readonly node: string;
-  /** Messages handed to them since it attached. */
-  readonly delivered: number;
-  readonly consumers: number;
-}
-
-export interface GroupServiceOptions {
-  /** The group's state, with everything applied that the log had at the takeover. */
-  state: GroupState;
-  appender: GroupAppender;
-  epoch: number;
-  turn: Turn;
-  clock: Clock;
-  logger: Logger;
-  rules?: Rules;
-  /** Default: all synced. */
-  modes?: QueueModeSource;
-  /** This replica follows another primary's: of its time nobody here knows which queues had consumers. */
-  tookOver: boolean;
-  /** What the last primary passed on, in the state already (rule 20). Undefined: it is gone, or this one is the first. */
-  handedOver?: HandOver | undefined;
-  /** `used` each time that a queue has its first consumer, `unused` each time that the last one is gone, once the gate is open. */
-  queueUse(incarnation: Lsn, use: QueueUse): void;
-  /** The node's attachment breaks the protocol or a bound: its tie must be cut. It was detached already. */
-  broken(node: string, boot: number, reason: string): void;
-}
+import type { GroupServiceOptions, NodeUse } from './service-options.js';
+import { allPlain, TraitsOf } from './traits-of.js';
 
 export class GroupService implements Flushable {
   readonly state: GroupState;
@@ -79,6 +54,11 @@ export class GroupService implements Flushable {
   readonly publishes: PublishLog;
   /** For attachments and queues: tells the wiring of consumers. */
   readonly uses: QueueUses;
+  /** For queues: what is asked of them, and when their first message expires. */
+  readonly traits: TraitsOf;
+  readonly expiry: Expiry;
+  /** For queues: takes what they give up. */
+  readonly outbox: OutboxLog;
   private readonly options: GroupServiceOptions;
   private readonly appender: GroupAppender;
   private readonly attachments = new Attachments(this);
@@ -105,8 +85,16 @@ export class GroupService implements Flushable {
     this.logger = options.logger;
     this.rules = options.rules ?? allRules;
     this.flagBefore = this.rules.flagOld ? (options.handedOver?.flagBefore ?? epochStart(options.epoch)) : 0;
-    const modes = new QueueModes(options.modes ?? allSynced);
-    this.dequeues = new DequeueLog(options.state, options.appender, modes, this.rules);
+    this.traits = new TraitsOf(options.traits ?? allPlain);
+    this.expiry = new Expiry(options.clock);
+    this.dequeues = new DequeueLog(options.state, options.appender, this.traits, this.rules);
+    this.outbox = new OutboxLog({
+      ...options,
+      headers: options.headers ?? opaqueHeaders,
+      touch: () => this.touch(),
+      loaded: (queue, chunk) => this.loaded(queue, chunk),
+      after: (delayMs, run) => this.after(delayMs, run),
+    });
     this.dispatcher = new Dispatcher(options.state, () => this.touch());
     this.purges = new Purges({
       answers: this.answers,
@@ -114,7 +102,14 @@ export class GroupService implements Flushable {
       touch: () => this.touch(),
       isClosed: () => this.isClosed,
     });
-    this.publishes = new PublishLog(options.state, options.appender, modes, this.rules);
+    this.publishes = new PublishLog(
+      options.state,
+      options.appender,
+      this.traits,
+      this.rules,
+      options.clock,
+      (incarnation) => void this.served(incarnation),
+    );
     this.wiringVersion = options.state.wiringVersion;
     this.committedLsn = options.state.applied;
     this.isOpen = !this.rules.waitReattach;
@@ -180,6 +175,11 @@ export class GroupService implements Flushable {
       if (queue.hasDemand) this.dispatchSoon(queue);
       yield 1;
     }
+    for (const { incarnation } of this.state.expiring) {
+      const queue = this.served(incarnation);
+      if (queue !== undefined) this.dispatchSoon(queue);
+      yield 1;
+    }
   }
 
   /** Members of the smallest in-sync set that may be recorded: the nodes gate their clients' confirms with it (rule 21). */
@@ -217,6 +217,7 @@ export class GroupService implements Flushable {
       !this.isTouched &&
       this.purges.isIdle &&
       this.dequeues.isIdle &&
+      this.outbox.isIdle &&
       this.waits.isEmpty &&
       this.attachments.isQuiet
     );
@@ -262,6 +263,8 @@ export class GroupService implements Flushable {
     }
     for (const timer of this.timers) timer.cancel();
     this.dispatcher.close();
+    this.expiry.close();
+    this.outbox.clear();
     this.queues.clear();
     this.answers.clear();
     this.waits.clear();
@@ -446,6 +449,7 @@ export class GroupService implements Flushable {
     const mayAct = this.appender.mayAct();
     if (mayAct) this.answers.sendDue();
     if (this.isOpen && !this.paused && (mayAct || !this.rules.leaseNeeded)) this.dispatcher.run();
+    this.outbox.append();
     this.dispatcher.unpin();
     this.dequeues.append();
     const end = this.logEnd;
@@ -453,7 +457,8 @@ export class GroupService implements Flushable {
     if (mayAct) this.answers.sendCommitted(this.committedLsn);
     const lsn = this.rules.retryWaits ? end : 0;
     for (const attachment of this.attachments.values()) {
-      attachment.markSettlements(lsn);
+      // A refused message counts as settled when it is in the outbox.
+      if (this.outbox.isIdle) attachment.markSettlements(lsn);
       if (attachment.state !== AttachmentState.attached) continue;
       if (!mayAct && this.rules.leaseNeeded) {
         attachment.answerFewer();
@@ -468,7 +473,7 @@ export class GroupService implements Flushable {
 
   /** The last lsn that this service put into the log. */
   private get logEnd(): Lsn {
-    return Math.max(this.dequeues.last, this.publishes.last);
+    return Math.max(this.dequeues.last, this.publishes.last, this.outbox.last);
   }
 
   private wiringReached(version: Lsn): void {

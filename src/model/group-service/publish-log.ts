@@ -1,13 +1,17 @@
+import type { Clock } from '../../base/clock.js';
 import type { Rules } from '../../base/rules.js';
 import type { Lsn } from '../../log/lsn.js';
-import { encodeEnqueue, enqueueHeaderBytes, enqueueLength, MessageParts, RecordFlag } from '../../log/record.js';
+import { encodeEnqueue, EnqueueView, enqueueLength, immediately, MessageParts, RecordFlag } from '../../log/record.js';
 import type { GroupAppender } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
-import type { QueueState } from '../queue/queue-state.js';
-import type { QueueModes } from './queue-modes.js';
+import { Origins } from '../origins.js';
+import { noTraits } from '../queue/queue-traits.js';
+import { markerFormat } from './marker-format.js';
+import type { TraitsOf } from './traits-of.js';
 
 const noMessage = new MessageParts();
 const noQueues: readonly number[] = [];
+const forEver = Number.POSITIVE_INFINITY;
 
 /** Takes publishes into the log. The numbers of their publishers were checked. */
 export class PublishLog {
@@ -16,26 +20,53 @@ export class PublishLog {
   private readonly state: GroupState;
   private readonly appender: GroupAppender;
   private readonly rules: Rules;
-  private readonly modes: QueueModes;
+  private readonly traits: TraitsOf;
+  private readonly clock: Pick<Clock, 'wall'>;
+  /** The queue is to be looked after, though it may have no consumer. */
+  private readonly serve: (incarnation: Lsn) => void;
+  /** Those in the log, committed or not. */
+  private readonly origins = new Origins();
   /** All durable queues of the message at hand are relaxed. */
   private isRelaxed = true;
+  private readonly view = new EnqueueView();
+  private readonly parts = new MessageParts();
 
-  constructor(state: GroupState, appender: GroupAppender, modes: QueueModes, rules: Rules) {
+  constructor(
+    state: GroupState,
+    appender: GroupAppender,
+    traits: TraitsOf,
+    rules: Rules,
+    clock: Pick<Clock, 'wall'>,
+    serve: (incarnation: Lsn) => void,
+  ) {
     this.state = state;
     this.appender = appender;
-    this.modes = modes;
+    this.traits = traits;
     this.rules = rules;
+    this.clock = clock;
+    this.serve = serve;
+    this.origins.merge(state.origins.list());
   }
 
   /** Queues that are gone are named 0; a message for none is logged as a number only, so that the sequence goes on. */
   append(parts: MessageParts, incarnations: readonly number[], durable: boolean, boot: number, sequence: number): void {
+    if (parts.origin !== undefined && !this.isNew(parts)) return this.appendNumber(boot, sequence);
     let targets = incarnations;
     let left = incarnations.length;
+    let ttlMs = forEver;
+    let isMixed = false;
     this.isRelaxed = durable;
     for (let i = 0; i < incarnations.length; i++) {
       const queue = this.state.queue(incarnations[i]!);
       if (queue !== undefined) {
-        if (this.isRelaxed) this.note(queue);
+        const traits = this.traits.of(queue);
+        if (traits.ttlMs !== ttlMs) {
+          isMixed ||= i > 0;
+          ttlMs = traits.ttlMs;
+        }
+        if (!traits.relaxed && queue.options.durable) this.isRelaxed = false;
+        if (queue.watcher === undefined && (traits !== noTraits || parts.expiresAt !== 0))
+          this.serve(queue.incarnation);
         continue;
       }
       if (targets === incarnations) targets = [...incarnations];
@@ -43,31 +74,72 @@ export class PublishLog {
       (targets as number[])[i] = instead;
       if (instead === 0) left--;
     }
-    if (left > 0) this.encode(parts, targets, durable, boot, sequence);
-    else this.encode(noMessage, noQueues, false, boot, sequence);
+    if (left === 0) return this.appendNumber(boot, sequence);
+    if (isMixed) return this.appendApart(parts, targets, durable, boot, sequence);
+    // A node's word in a queue that moves is no message.
+    if (ttlMs === forEver || parts.format === markerFormat) return this.encode(parts, targets, durable, boot, sequence);
+    const own = parts.expiresAt;
+    parts.expiresAt = this.expiry(own, ttlMs);
+    this.encode(parts, targets, durable, boot, sequence);
+    parts.expiresAt = own;
   }
 
-  /** The same for an encoded enqueue, whose queues are changed in place. */
+  /** The same for an encoded enqueue. */
   appendRecord(record: Uint8Array, view: DataView): void {
-    let left = 0;
-    this.isRelaxed = (record[5]! & RecordFlag.durable) !== 0;
-    for (let i = 0, at = enqueueHeaderBytes; i < view.getUint16(6, true); i++, at += 8) {
-      const queue = this.state.queue(view.getFloat64(at, true));
-      if (queue === undefined) view.setFloat64(at, this.insteadOf(view.getFloat64(at, true)), true);
-      else if (this.isRelaxed) this.note(queue);
-      if (view.getFloat64(at, true) !== 0) left++;
-    }
-    if (left === 0) {
-      this.encode(noMessage, noQueues, false, view.getUint32(16, true), view.getFloat64(24, true));
-      return;
-    }
-    this.appender.reserve(record.length);
-    this.appender.chunk.bytes!.set(record, this.appender.offset);
-    this.took(record.length);
+    const message = this.view.set(record, view, 0);
+    this.parts.setFrom(message);
+    const incarnations = Array.from({ length: message.queueCount }, (_, i) => message.incarnation(i));
+    const durable = (message.flags & RecordFlag.durable) !== 0;
+    this.append(this.parts, incarnations, durable, message.publisherBoot, message.publisherSequence);
   }
 
-  private note(queue: QueueState): void {
-    if (queue.options.durable && !this.modes.isRelaxed(queue)) this.isRelaxed = false;
+  /**
+   * Queues keep the message for different times, so it is as many records; the first has its number. They are in one batch, so that
+   * none is there without the others.
+   */
+  private appendApart(
+    parts: MessageParts,
+    targets: readonly number[],
+    durable: boolean,
+    boot: number,
+    sequence: number,
+  ): void {
+    const apart = new Map<number, number[]>();
+    for (const incarnation of targets) {
+      const queue = incarnation === 0 ? undefined : this.state.queue(incarnation);
+      if (queue === undefined) continue;
+      const { ttlMs } = this.traits.of(queue);
+      const same = apart.get(ttlMs);
+      if (same === undefined) apart.set(ttlMs, [incarnation]);
+      else same.push(incarnation);
+    }
+    let bytes = 0;
+    for (const queues of apart.values()) bytes += enqueueLength(parts, queues.length);
+    this.appender.reserve(bytes);
+    const { expiresAt, origin } = parts;
+    let number = sequence;
+    for (const [ttlMs, queues] of apart) {
+      parts.expiresAt = this.expiry(expiresAt, ttlMs);
+      this.write(parts, queues, durable, number === 0 ? 0 : boot, number);
+      number = 0;
+      parts.origin = undefined;
+    }
+    parts.expiresAt = expiresAt;
+    parts.origin = origin;
+  }
+
+  /** Rule 16: what another group's outbox sends again is not taken again. */
+  private isNew({ origin }: MessageParts): boolean {
+    if (this.rules.outboxOnce && this.origins.has(origin!)) return false;
+    this.origins.add(origin!);
+    return true;
+  }
+
+  /** @param own when the message expires by itself; 0 = never */
+  private expiry(own: number, ttlMs: number): number {
+    if (ttlMs === forEver) return own;
+    const at = ttlMs === 0 ? immediately : this.clock.wall() + ttlMs;
+    return own === 0 ? at : Math.min(own, at);
   }
 
   /** What a queue that is gone is replaced by: nothing (rule 15). */
@@ -79,6 +151,10 @@ export class PublishLog {
     return newest > incarnation ? newest : 0;
   }
 
+  private appendNumber(boot: number, sequence: number): void {
+    this.encode(noMessage, noQueues, false, boot, sequence);
+  }
+
   private encode(
     parts: MessageParts,
     incarnations: readonly number[],
@@ -87,15 +163,20 @@ export class PublishLog {
     sequence: number,
   ): void {
     this.appender.reserve(enqueueLength(parts, incarnations.length));
-    const { chunk, offset } = this.appender;
-    this.took(encodeEnqueue(chunk.bytes!, chunk.view!, offset, parts, incarnations, durable, boot, sequence));
+    this.write(parts, incarnations, durable, boot, sequence);
   }
 
-  private took(length: number): void {
+  /** Where room was made. */
+  private write(
+    parts: MessageParts,
+    incarnations: readonly number[],
+    durable: boolean,
+    boot: number,
+    sequence: number,
+  ): void {
     const { chunk, offset } = this.appender;
-    // A record that comes again may have been relaxed by an older primary.
+    const length = encodeEnqueue(chunk.bytes!, chunk.view!, offset, parts, incarnations, durable, boot, sequence);
     if (this.isRelaxed && this.appender.mayRelax()) chunk.bytes![offset + 5]! |= RecordFlag.relaxed;
-    else chunk.bytes![offset + 5]! &= ~RecordFlag.relaxed;
     this.last = this.appender.append(length);
     if (!this.rules.deliverCommitted) this.state.insertCopy(chunk, offset);
   }

@@ -5,12 +5,15 @@
 import { Ring } from '../../base/ring.js';
 import type { Chunk } from '../../log/chunk.js';
 import type { Lsn } from '../../log/lsn.js';
-import { EnqueueView, RecordFlag } from '../../log/record.js';
+import { EnqueueView, expiresAt, immediately, RecordFlag } from '../../log/record.js';
+import { DeathReason } from '../dead-letter/death.js';
 import { deliveryCost } from '../delivery-cost.js';
 import { type Entry, EntryState } from '../queue/queue-index.js';
 import type { QueueState, QueueWatcher } from '../queue/queue-state.js';
+import type { DeadLettering, QueueTraits } from '../queue/queue-traits.js';
 import { type Attachment, AttachmentState } from './attachment.js';
 import type { Consumer, PendingGet } from './consumer.js';
+import type { Expiring } from './expiry.js';
 import type { GroupService } from './group-service.js';
 import type { HandOverWriter } from './hand-over.js';
 import { markerFormat, moverTag } from './marker-format.js';
@@ -22,11 +25,13 @@ export const giveBackSlice = 512;
 const purgeSlice = 16_384;
 /** A chunk that could not be read is tried again after this time. */
 const readRetryMs = 1000;
+/** What the wiring does not say yet is asked for again after this time. */
+const lookAgainMs = 10;
 
 /** One for all queues: it is valid only while it is handed over. */
 const view = new EnqueueView();
 
-export class ServedQueue implements QueueWatcher {
+export class ServedQueue implements QueueWatcher, Expiring {
   readonly state: QueueState;
   readonly consumers: Set<Consumer> = new Set();
   readonly settlements: SettlementBatch = new SettlementBatch();
@@ -37,6 +42,7 @@ export class ServedQueue implements QueueWatcher {
   /** It is in the service's list of queues to dispatch; or of those to settle. */
   isDirty = false;
   isSettling = false;
+  expiryBucket = 0;
   private readonly service: GroupService;
   /** The highest position handed to anyone. */
   private handedUpTo: Lsn;
@@ -67,7 +73,18 @@ export class ServedQueue implements QueueWatcher {
   // ---- watcher ----
 
   added(): void {
-    if (!this.isDirty && this.hasDemand) this.service.dispatchSoon(this);
+    if (!this.isDirty && (this.hasDemand || this.mayShed)) this.service.dispatchSoon(this);
+  }
+
+  /** It has more than it may have, or its first message may expire and is not watched. */
+  private get mayShed(): boolean {
+    const { index, mayExpire } = this.state;
+    if (this.keepsAll) return false;
+    return (mayExpire && this.expiryBucket === 0) || index.ready > this.traits.lengthMax;
+  }
+
+  private get traits(): QueueTraits {
+    return this.service.traits.of(this.state);
   }
 
   dropped(): void {
@@ -146,6 +163,47 @@ export class ServedQueue implements QueueWatcher {
   settle(position: Lsn, holder: number): void {
     const entry = this.held(position, holder);
     if (entry !== undefined) this.dequeue(entry);
+  }
+
+  /** The same for one that is refused for good. */
+  reject(position: Lsn, holder: number): void {
+    const entry = this.held(position, holder);
+    if (entry !== undefined) this.bury(entry, DeathReason.rejected);
+  }
+
+  /** The message leaves the queue unconsumed: for the outbox, if anybody wants to have it. */
+  private bury(entry: Entry, reason: DeathReason): void {
+    const { outbox } = this.service;
+    if (this.isKnown && (this.deadLettering === undefined || !outbox.isUsable)) return this.dequeue(entry);
+    const { position } = entry;
+    this.state.index.settle(entry);
+    outbox.add(this, position, reason);
+  }
+
+  /** What it would give up is to go elsewhere, and not all nodes know how: nothing expires or is too much. */
+  private get keepsAll(): boolean {
+    return this.deadLettering !== undefined && !this.service.outbox.isUsable;
+  }
+
+  /** It is not known yet where what it gives up is to go, or the outbox takes no more now: later. */
+  private get mustKeep(): boolean {
+    if (!this.isKnown) {
+      const { expiry } = this.service;
+      expiry.watch(this, expiry.wall() + lookAgainMs);
+      return true;
+    }
+    if (this.deadLettering === undefined || !this.service.outbox.isFull) return false;
+    this.service.dispatchLater(this);
+    return true;
+  }
+
+  /** The wiring says what is asked of it. After a restart it may come a little later than messages do. */
+  get isKnown(): boolean {
+    return this.service.traits.isKnown(this.state);
+  }
+
+  get deadLettering(): DeadLettering | undefined {
+    return this.traits.deadLettering;
   }
 
   /** At the end of the turn. */
@@ -265,6 +323,11 @@ export class ServedQueue implements QueueWatcher {
         this.service.dispatchLater(this);
         break;
       }
+      if (this.hasExpired(entry, chunk)) {
+        if (this.mustKeep) break;
+        this.bury(entry, DeathReason.expired);
+        continue;
+      }
       const consumer = this.waiting.shift()!;
       consumer.waiting = false;
       if (consumer.closed) this.closedWaiting--;
@@ -276,7 +339,57 @@ export class ServedQueue implements QueueWatcher {
       this.deliverTo(consumer, entry, chunk);
       this.enlist(consumer);
     }
+    return count + this.shed(max - count);
+  }
+
+  /** The first message's time has come. */
+  expire(): void {
+    this.service.dispatchSoon(this);
+  }
+
+  /** It may not be handed out any more. One that is for whoever takes it at once may. */
+  private hasExpired(entry: Entry, chunk: Chunk): boolean {
+    if (!this.state.mayExpire || this.keepsAll) return false;
+    const at = expiresAt(chunk.view!, entry.offset);
+    return at > immediately && at <= this.service.expiry.wall();
+  }
+
+  /** Lets go of what nobody took, from the front: what has expired, and what is too much. Returns how many messages it was. */
+  private shed(max: number): number {
+    const { index } = this.state;
+    const { lengthMax } = this.traits;
+    let count = 0;
+    if (this.keepsAll) return count;
+    for (; this.state.mayExpire || index.ready > lengthMax; count++) {
+      const entry = index.nextReady();
+      if (entry === undefined) {
+        if (index.size === 0) this.service.state.expiresNoMore(this.state);
+        break;
+      }
+      const isTooMuch = index.ready > lengthMax;
+      const chunk = this.service.state.chunk(entry.chunk);
+      if (chunk.bytes === undefined && !(isTooMuch && this.deadLettering === undefined)) {
+        this.load(chunk);
+        break;
+      }
+      if (count >= max) {
+        this.service.dispatchLater(this);
+        break;
+      }
+      if (!isTooMuch && !this.isOver(entry, chunk)) break;
+      if (this.mustKeep) break;
+      this.bury(entry, isTooMuch ? DeathReason.maxlen : DeathReason.expired);
+    }
     return count;
+  }
+
+  /** The message has expired; if not, the queue is looked at again when it does. */
+  private isOver(entry: Entry, chunk: Chunk): boolean {
+    const at = expiresAt(chunk.view!, entry.offset);
+    if (at === 0) return false;
+    if (at <= this.service.expiry.wall()) return true;
+    this.service.expiry.watch(this, at);
+    return false;
   }
 
   private deliverTo(consumer: Consumer, entry: Entry, chunk: Chunk): void {
@@ -324,6 +437,11 @@ export class ServedQueue implements QueueWatcher {
       if (chunk.bytes === undefined) {
         this.load(chunk);
         return false;
+      }
+      if (this.hasExpired(entry, chunk)) {
+        if (this.mustKeep) return false;
+        this.bury(entry, DeathReason.expired);
+        continue;
       }
       const position = entry.position;
       view.set(chunk.bytes, chunk.view!, entry.offset);

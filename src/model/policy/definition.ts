@@ -46,6 +46,15 @@ export const replicateArguments: readonly string[] = ['x-replicate', 'qpid.repli
 
 export const checkReplicate: Check = oneOf(Replicate.all, Replicate.configuration, Replicate.none, true, false);
 
+/** What happens when a queue is longer than it may be. */
+export const Overflow = {
+  /** Its oldest messages go. */
+  dropHead: 'drop-head',
+} as const;
+
+/** Largest time, in milliseconds (as in RabbitMQ). */
+export const durationMax = 0xffff_ffff;
+
 /** A day. */
 const waitMax = 86_400_000;
 
@@ -63,6 +72,8 @@ const settings: readonly Setting[] = [
   { key: 'confirm', check: oneOf(Confirm.synced, Confirm.replicated), of: 'queues' },
   { key: 'replicate', check: checkReplicate, of: 'queues' },
   { key: 'replicas', check: integer(1, 31), of: 'queues' },
+  { key: 'message-ttl', check: integer(0, durationMax), of: 'queues' },
+  { key: 'max-length', check: integer(0), of: 'queues' },
 ];
 
 /** The arguments of queues that stand for settings, with what they may be. */

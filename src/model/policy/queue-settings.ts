@@ -24,6 +24,12 @@ export interface QueueSettings {
   readonly replicate: Replicate;
   /** Replicas of its group; undefined: as many as the cluster's groups have. */
   readonly size: number | undefined;
+  /** How long a message may be in it, in milliseconds; Infinity = for ever. */
+  readonly ttlMs: number;
+  /** How many ready messages it may have; Infinity = any number. */
+  readonly lengthMax: number;
+  readonly deadLetterExchange: string | undefined;
+  readonly deadLetterRoutingKey: string | undefined;
 }
 
 export class QueueSettingsTable {
@@ -102,7 +108,17 @@ export class QueueSettingsTable {
       replicate,
       size,
       confirm: value('confirm') === Confirm.replicated ? Confirm.replicated : Confirm.synced,
+      ttlMs: this.least(queue, policy, 'message-ttl'),
+      lengthMax: this.least(queue, policy, 'max-length'),
+      deadLetterExchange: textOf(value('dead-letter-exchange')),
+      deadLetterRoutingKey: textOf(value('dead-letter-routing-key')),
     };
+  }
+
+  /** Limits: where both argument and policy set one, the lower counts (as in RabbitMQ). */
+  private least(queue: QueueObject, policy: PolicyObject | undefined, key: string): number {
+    const own = argument(queue.arguments, `x-${key}`) ?? Number.POSITIVE_INFINITY;
+    return Math.min(Number(own), Number(policy?.definition[key] ?? Number.POSITIVE_INFINITY));
   }
 
   private replicate(queue: QueueObject, value: ArgumentValue | undefined): Replicate {
@@ -116,4 +132,8 @@ export class QueueSettingsTable {
 
 function byDurability(queue: QueueObject): Replicate {
   return queue.durable ? Replicate.all : Replicate.none;
+}
+
+function textOf(value: ArgumentValue | undefined): string | undefined {
+  return value === undefined ? undefined : String(value);
 }

@@ -1,6 +1,7 @@
 import type { Lsn } from '../../log/lsn.js';
 import type { ReplicaOptions } from '../../log/record.js';
 import { type PiecePool, QueueIndex } from './queue-index.js';
+import { noTraits, type QueueTraits } from './queue-traits.js';
 
 /** Whoever serves a queue on the primary. */
 export interface QueueWatcher {
@@ -18,9 +19,11 @@ export class QueueState {
   wiringVersion: Lsn;
   readonly index: QueueIndex;
   watcher: QueueWatcher | undefined = undefined;
-  /** On the primary: see QueueModes. */
-  relaxed = false;
-  modeVersion = -1;
+  /** A message that expires has been put into it, and it was not empty since. */
+  mayExpire = false;
+  /** On the primary: see TraitsOf. */
+  traits: QueueTraits = noTraits;
+  traitsVersion = -1;
   /** Where its `open` record lies, if it is kept for recovery: chunk id, or -1. */
   openChunk = -1;
   openOffset = 0;

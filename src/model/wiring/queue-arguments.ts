@@ -1,18 +1,13 @@
 /** The arguments of queues: which are known, what they may be, and which of them make two declarations differ. */
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { Arguments, ArgumentValue } from '../broker.js';
-import { settingArguments } from '../policy/definition.js';
+import { durationMax, settingArguments } from '../policy/definition.js';
 import { type Check, flag, integer, oneOf, text } from './argument-checks.js';
 import { argument, argumentsEqual, describeArgument } from './arguments.js';
-
-/** Largest time, in milliseconds (as in RabbitMQ). */
-const durationMax = 0xffff_ffff;
 
 const checks: ReadonlyMap<string, Check> = new Map([
   ['x-queue-type', oneOf('classic', 'quorum')],
   ['x-expires', integer(1, durationMax)],
-  ['x-message-ttl', integer(0, durationMax)],
-  ['x-max-length', integer(0)],
   ['x-max-length-bytes', integer(0)],
   ['x-overflow', oneOf('drop-head', 'reject-publish', 'reject-publish-dlx')],
   ['x-dead-letter-exchange', text],

@@ -234,11 +234,11 @@ export class WiringTables {
   }
 
   /** Where the broker's own messages to an exchange go, be it internal or not. Nowhere, if there is no such exchange. */
-  routeFrom(vhost: string, exchange: string): Routing {
+  routeFrom(vhost: string, exchange: string, routingKey: string = '', headers: () => Arguments = () => ({})): Routing {
     const names = this.vhosts.get(vhost);
     const from = names?.exchanges.get(exchange);
     if (names === undefined || from?.exchange === undefined) return { keyed: true, queues: [], waits: false };
-    return this.placed(this.router.route(from, '', names.exchanges, () => ({})));
+    return this.placed(this.router.route(from, routingKey, names.exchanges, headers));
   }
 
   /** Where publishes go while queues move. */

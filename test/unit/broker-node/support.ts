@@ -1,4 +1,5 @@
 /** A broker node on a real event loop with its disk in memory. */
+import { opaqueHeaders } from '../../../src/model/dead-letter/death.js';
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../../src/base/clock.js';
 import { silentLogger } from '../../../src/base/logger.js';
@@ -47,6 +48,7 @@ export function makeNode(
       disk: new MemoryDisk(),
       slices: fullSlices((run) => setImmediate(run)),
       cluster: undefined,
+      headers: opaqueHeaders,
       ...ports,
     },
     options,

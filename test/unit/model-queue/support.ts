@@ -25,7 +25,7 @@ import type {
 } from '../../../src/model/group-port.js';
 import { GroupService } from '../../../src/model/group-service/group-service.js';
 import type { HandOver } from '../../../src/model/group-service/hand-over.js';
-import type { QueueModeSource } from '../../../src/model/group-service/queue-modes.js';
+import type { QueueTraitsSource } from '../../../src/model/group-service/traits-of.js';
 import { GroupState } from '../../../src/model/group-state.js';
 
 /** Keeps count of references. `evict` takes a chunk's bytes away; `load` brings them back when `settleLoads` is called. */
@@ -330,7 +330,7 @@ export class TestPrimary {
       epoch?: number;
       rules?: Rules;
       open?: boolean;
-      modes?: QueueModeSource;
+      traits?: QueueTraitsSource;
     } = {},
   ) {
     const { previous, epoch = 1 } = options;
@@ -352,7 +352,7 @@ export class TestPrimary {
       clock: this.clock,
       logger: silentLogger,
       ...(options.rules === undefined ? {} : { rules: options.rules }),
-      ...(options.modes === undefined ? {} : { modes: options.modes }),
+      ...(options.traits === undefined ? {} : { traits: options.traits }),
       tookOver: previous !== undefined,
       handedOver: options.handedOver,
       queueUse: (incarnation, use) => {

@@ -152,7 +152,8 @@ class PerfectSubscription implements Subscription, Holder {
     this.broker.dispatch(this.queue);
   }
   reject(position: number): void {
-    this.take(position);
+    const message = this.take(position);
+    if (message !== undefined) this.broker.bury(this.queue, message);
   }
   release(position: number): void {
     const message = this.find(position);
@@ -238,6 +239,14 @@ class PerfectBroker implements Broker {
       } else queue.messages.push(message);
     }
     this.dispatch(queue);
+  }
+
+  /** What is rejected goes where its queue says, over the default exchange. */
+  bury({ declaration }: Queue, message: Stored): void {
+    const to = this.memory.queues.get(String(declaration.arguments['x-dead-letter-routing-key'] ?? ''));
+    if (to === undefined) return;
+    to.messages.push({ ...message, position: this.memory.position++, redelivered: false, holder: undefined });
+    this.dispatch(to);
   }
 
   /** In a later event, so that nobody is called while it calls. */
@@ -428,6 +437,7 @@ export function perfectBrokers(defects: Partial<Defects> = {}): ProcessFactory {
               queue.incarnation === incarnation && queue.messages.some((message) => message.position === position),
           ),
         wiring: () => [...memory.queues.keys()].sort().map((name) => JSON.stringify({ name })),
+        owed: () => 0,
         residue: () => ({}),
       },
     };

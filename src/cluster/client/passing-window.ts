@@ -1,12 +1,12 @@
-/** Messages and bytes that a mover has in its hands, at most. */
+/** Messages and bytes that passed on at a time, at most. */
 const messagesMax = 1024;
 const bytesMax = 16 * 1024 * 1024;
 
 /**
- * How many more messages a mover asks for. How large they are is known only when they have come: so it begins with few, and reckons
+ * How many more messages whoever passes them on asks for. How large they are is known only when they have come: so it begins with few, and reckons
  * with the largest that it has seen of late.
  */
-export class MoveWindow {
+export class PassingWindow {
   /** Asked for and not come yet. */
   private asked = 0;
   private messages = 0;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { MoveWindow } from '../../../src/cluster/moving/move-window.js';
+import { PassingWindow } from '../../../src/cluster/client/passing-window.js';
 
 /** Messages of that size come as they are asked for, until so many are done. Returns how many were in hand at a time, at most. */
 function run(size: number, count: number): { messages: number; taken: number } {
-  const window = new MoveWindow();
+  const window = new PassingWindow();
   let credit = window.begin();
   let [taken, held, messages] = [0, 0, 0];
   for (let step = 0; step < count; step++) {
@@ -19,7 +19,7 @@ function run(size: number, count: number): { messages: number; taken: number } {
 
 describe("a mover's window", () => {
   it('begins with one message, grows to 1024, and never stands still', () => {
-    const window = new MoveWindow();
+    const window = new PassingWindow();
     assert.equal(window.begin(), 1);
     const { messages, taken } = run(100, 5000);
     assert.equal(taken, 5000);

@@ -2,16 +2,17 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Lsn } from '../../../src/log/lsn.js';
 import { RecordFlag, RecordKind } from '../../../src/log/record.js';
-import type { QueueModeSource } from '../../../src/model/group-service/queue-modes.js';
+import type { QueueTraitsSource } from '../../../src/model/group-service/traits-of.js';
+import { noTraits, type QueueTraits } from '../../../src/model/queue/queue-traits.js';
 import { publish, subscribe } from './service-support.js';
 import { TestClient, TestPrimary } from './support.js';
 
-class Modes implements QueueModeSource {
+class Modes implements QueueTraitsSource {
   version = 0;
   readonly relaxed = new Set<Lsn>();
 
-  isRelaxed(incarnation: Lsn): boolean {
-    return this.relaxed.has(incarnation);
+  of(incarnation: Lsn): QueueTraits {
+    return { ...noTraits, relaxed: this.relaxed.has(incarnation) };
   }
 
   set(incarnation: Lsn, relaxed: boolean): void {
@@ -26,7 +27,7 @@ const [strict, relaxed, transient] = [1, 2, 3];
 function setUp() {
   const modes = new Modes();
   modes.set(relaxed, true);
-  const primary = new TestPrimary({ modes });
+  const primary = new TestPrimary({ traits: modes });
   primary.openQueue(strict, true);
   primary.openQueue(relaxed, true);
   primary.openQueue(transient, false);

@@ -1,0 +1,128 @@
+/**
+ * What a message's header says of its deaths, as RabbitMQ writes it: the header `x-death` is a list of tables, the last death first,
+ * one for each queue and reason, with a count; `x-first-death-*` tell of the first. The expiration goes: where the message goes now
+ * it is not to die of it again. All other properties and headers stay as they are, byte for byte.
+ */
+import type { EnqueueView } from '../log/record.js';
+import type { Arguments, ArgumentValue } from '../model/broker.js';
+import { Timestamp } from '../model/broker.js';
+import { type Death, DeathReason, type HeaderCodec } from '../model/dead-letter/death.js';
+import { ByteReader } from '../wire/byte-reader.js';
+import { readU16 } from '../wire/bytes.js';
+import { ByteWriter } from '../wire/byte-writer.js';
+import { decodeLooseText } from '../wire/utf8.js';
+import { copyFields, writeTable } from './codec/field-table.js';
+import { PropertyFlag } from './codec/generated/properties.js';
+import { PropertyView } from './codec/property-view.js';
+
+const deaths = 'x-death';
+const firstReason = 'x-first-death-reason';
+const firstQueue = 'x-first-death-queue';
+const firstExchange = 'x-first-death-exchange';
+
+const properties = new PropertyView();
+const reader = new ByteReader();
+
+function propertiesOf({ bytes, headerStart, headerLength }: EnqueueView): PropertyView {
+  return properties.set(bytes, headerStart, headerStart + headerLength);
+}
+
+export const deathHeaders: HeaderCodec = {
+  note(message, death) {
+    const { headers, fresh } = withDeath(propertiesOf(message).headers(), message, death);
+    return rewrite(properties, headers, fresh);
+  },
+
+  isCircle(message, queue) {
+    const list = deathsOf(propertiesOf(message).headers());
+    const last = list.findIndex((one) => one['queue'] === queue);
+    if (last < 0) return false;
+    return list.slice(0, last + 1).every((one) => one['reason'] !== DeathReason.rejected);
+  },
+
+  table: (message) => propertiesOf(message).headers(),
+};
+
+/** Tables of `x-death`; what is none of ours in it is passed over. */
+function deathsOf(headers: Arguments): Arguments[] {
+  const list = Object.hasOwn(headers, deaths) ? headers[deaths] : undefined;
+  if (!Array.isArray(list)) return [];
+  return list.filter((one): one is Arguments => typeof one === 'object' && one !== null && !Array.isArray(one));
+}
+
+/** `headers`: those to be written; `fresh`: their names, which replace what the message has. */
+function withDeath(
+  before: Arguments,
+  message: EnqueueView,
+  { reason, queue, time }: Death,
+): { headers: Arguments; fresh: ReadonlySet<string> } {
+  const exchange = textAt(message, message.metaStart);
+  const list = deathsOf(before);
+  const known = list.find((one) => one['queue'] === queue && one['reason'] === reason);
+  const others = list.filter((one) => one !== known);
+  const headers: Arguments = {};
+  if (known !== undefined) headers[deaths] = [{ ...known, count: countOf(known['count']) + 1n }, ...others];
+  else {
+    const { expiration } = properties;
+    const entry: Arguments = {
+      count: 1n,
+      reason,
+      queue,
+      time: new Timestamp(time),
+      exchange,
+      'routing-keys': [textAt(message, message.metaStart + 1 + message.bytes[message.metaStart]!)],
+      ...(expiration === undefined ? {} : { 'original-expiration': expiration }),
+    };
+    headers[deaths] = [entry, ...others];
+  }
+  if (!Object.hasOwn(before, firstReason)) {
+    headers[firstReason] = reason;
+    headers[firstQueue] = queue;
+    headers[firstExchange] = exchange;
+  }
+  return { headers, fresh: new Set(Object.keys(headers)) };
+}
+
+function countOf(value: ArgumentValue | undefined): bigint {
+  return typeof value === 'number' || typeof value === 'bigint' ? BigInt(value) : 0n;
+}
+
+function textAt({ bytes }: EnqueueView, at: number): string {
+  return decodeLooseText(bytes, at + 1, at + 1 + bytes[at]!);
+}
+
+/** Flags and list again, with other headers and without the expiration. */
+function rewrite(view: PropertyView, headers: Arguments, fresh: ReadonlySet<string>): Uint8Array {
+  const { bytes, start, end, headersStart, headersEnd, expirationAt } = view;
+  const writer = new ByteWriter();
+  const flags = (readU16(bytes, start) | PropertyFlag.headers) & ~PropertyFlag.expiration;
+  writer.u8(flags >> 8);
+  writer.u8(flags & 0xff);
+  const tableAt = headersStart >= 0 ? headersStart : headersBelong(view);
+  writer.raw(bytes, start + 2, tableAt);
+  writeHeaders(writer, view, headers, fresh);
+  const restAt = headersStart >= 0 ? headersEnd : tableAt;
+  if (expirationAt < 0) writer.raw(bytes, restAt, end);
+  else {
+    writer.raw(bytes, restAt, expirationAt);
+    writer.raw(bytes, expirationAt + 1 + bytes[expirationAt]!, end);
+  }
+  return writer.take();
+}
+
+/** Where the headers would begin: behind content-type and content-encoding. */
+function headersBelong({ bytes, start, flags }: PropertyView): number {
+  let at = start + 2;
+  if ((flags & PropertyFlag.contentType) !== 0) at += 1 + bytes[at]!;
+  if ((flags & PropertyFlag.contentEncoding) !== 0) at += 1 + bytes[at]!;
+  return at;
+}
+
+/** A table of the fresh ones, and of the message's own that they do not replace. */
+function writeHeaders(writer: ByteWriter, view: PropertyView, headers: Arguments, fresh: ReadonlySet<string>): void {
+  const lengthAt = writer.length;
+  writeTable(writer, headers);
+  if (view.headersStart >= 0)
+    copyFields(reader.set(view.bytes, view.headersStart, view.headersEnd), writer, (name) => !fresh.has(name));
+  writer.patchU32(lengthAt, writer.length - lengthAt - 4);
+}
