@@ -158,7 +158,7 @@ export class BrokerNode {
     const outer = [this.restoration, this.readiness, this.entry, this.versionKeeper, this.news, this.gate];
     const wiring = [this.reconciler, this.wiringClient, this.wiringServer, this.clusterBroker, this.clients];
     const groups = [this.moves, this.joins, this.waiting, this.routeLease, this.replication, this.liveness, this.map];
-    (this.outboxes as Outboxes | undefined)?.close();
+    this.outboxes?.close();
     for (const part of [...outer, ...wiring, ...groups]) part?.close();
     await this.links?.close();
     await this.store?.close();

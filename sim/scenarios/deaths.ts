@@ -1,4 +1,5 @@
 import type { SimNode } from '../node.js';
+import { misfortune } from './misfortune.js';
 import type { Scenario } from './scenario.js';
 
 /**
@@ -32,19 +33,7 @@ export const deaths: Scenario = {
       stage.crash([source], 'none');
       await stage.sleep(1, 600);
       stage.start([source]);
-    } else if (dice < 0.7) {
-      stage.crash([victim], random.pick(['all', 'none', 'torn'] as const));
-      await stage.sleep(1, 600);
-      stage.start([victim]);
-    } else if (dice < 0.85) {
-      stage.freeze(victim);
-      await stage.sleep(100, 4000);
-      stage.thaw(victim);
-    } else {
-      const others = world.nodes.filter((node) => node !== victim && random.chance(0.7));
-      stage.cutOff(victim, others, random.chance(0.3));
-      await stage.sleep(500, 6000);
-    }
+    } else await misfortune(stage, victim, dice, { crash: 0.7, freeze: 0.85 });
     await stage.sleep(50, 800);
   },
 };

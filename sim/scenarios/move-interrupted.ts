@@ -1,3 +1,4 @@
+import { misfortune } from './misfortune.js';
 import type { Scenario } from './scenario.js';
 
 /**
@@ -26,20 +27,7 @@ export const moveInterrupted: Scenario = {
     stage.stir();
     const victim = random.pick([stage.primary(from), stage.primary(to), random.pick(world.nodes)]);
     await stage.sleep(0, 10);
-    const dice = random.float();
-    if (dice < 0.5) {
-      stage.crash([victim], random.pick(['all', 'none', 'torn'] as const));
-      await stage.sleep(1, 600);
-      stage.start([victim]);
-    } else if (dice < 0.75) {
-      stage.freeze(victim);
-      await stage.sleep(100, 4000);
-      stage.thaw(victim);
-    } else {
-      const others = world.nodes.filter((node) => node !== victim && random.chance(0.7));
-      stage.cutOff(victim, others, random.chance(0.3));
-      await stage.sleep(500, 6000);
-    }
+    await misfortune(stage, victim, random.float(), { crash: 0.5, freeze: 0.75 });
     await stage.sleep(50, 800);
   },
 };

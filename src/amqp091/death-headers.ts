@@ -29,8 +29,7 @@ function propertiesOf({ bytes, headerStart, headerLength }: EnqueueView): Proper
 
 export const deathHeaders: HeaderCodec = {
   note(message, death) {
-    const { headers, fresh } = withDeath(propertiesOf(message).headers(), message, death);
-    return rewrite(properties, headers, fresh);
+    return rewrite(properties, withDeath(propertiesOf(message).headers(), message, death));
   },
 
   isCircle(message, queue) {
@@ -50,12 +49,8 @@ function deathsOf(headers: Arguments): Arguments[] {
   return list.filter((one): one is Arguments => typeof one === 'object' && one !== null && !Array.isArray(one));
 }
 
-/** `headers`: those to be written; `fresh`: their names, which replace what the message has. */
-function withDeath(
-  before: Arguments,
-  message: EnqueueView,
-  { reason, queue, time }: Death,
-): { headers: Arguments; fresh: ReadonlySet<string> } {
+/** The headers that replace, or join, those that the message has: `before`. */
+function withDeath(before: Arguments, message: EnqueueView, { reason, queue, time }: Death): Arguments {
   const exchange = textAt(message, message.metaStart);
   const list = deathsOf(before);
   const known = list.find((one) => one['queue'] === queue && one['reason'] === reason);
@@ -80,7 +75,7 @@ function withDeath(
     headers[firstQueue] = queue;
     headers[firstExchange] = exchange;
   }
-  return { headers, fresh: new Set(Object.keys(headers)) };
+  return headers;
 }
 
 function countOf(value: ArgumentValue | undefined): bigint {
@@ -92,7 +87,7 @@ function textAt({ bytes }: EnqueueView, at: number): string {
 }
 
 /** Flags and list again, with other headers and without the expiration. */
-function rewrite(view: PropertyView, headers: Arguments, fresh: ReadonlySet<string>): Uint8Array {
+function rewrite(view: PropertyView, headers: Arguments): Uint8Array {
   const { bytes, start, end, headersStart, headersEnd, expirationAt } = view;
   const writer = new ByteWriter();
   const flags = (readU16(bytes, start) | PropertyFlag.headers) & ~PropertyFlag.expiration;
@@ -100,7 +95,7 @@ function rewrite(view: PropertyView, headers: Arguments, fresh: ReadonlySet<stri
   writer.u8(flags & 0xff);
   const tableAt = headersStart >= 0 ? headersStart : headersBelong(view);
   writer.raw(bytes, start + 2, tableAt);
-  writeHeaders(writer, view, headers, fresh);
+  writeHeaders(writer, view, headers);
   const restAt = headersStart >= 0 ? headersEnd : tableAt;
   if (expirationAt < 0) writer.raw(bytes, restAt, end);
   else {
@@ -118,11 +113,15 @@ function headersBelong({ bytes, start, flags }: PropertyView): number {
   return at;
 }
 
-/** A table of the fresh ones, and of the message's own that they do not replace. */
-function writeHeaders(writer: ByteWriter, view: PropertyView, headers: Arguments, fresh: ReadonlySet<string>): void {
+/** A table of these, and of the message's own that they do not replace. */
+function writeHeaders(writer: ByteWriter, view: PropertyView, headers: Arguments): void {
   const lengthAt = writer.length;
   writeTable(writer, headers);
   if (view.headersStart >= 0)
-    copyFields(reader.set(view.bytes, view.headersStart, view.headersEnd), writer, (name) => !fresh.has(name));
+    copyFields(
+      reader.set(view.bytes, view.headersStart, view.headersEnd),
+      writer,
+      (name) => !Object.hasOwn(headers, name),
+    );
   writer.patchU32(lengthAt, writer.length - lengthAt - 4);
 }

@@ -20,10 +20,6 @@ export class TraitsOf {
     this.source = source;
   }
 
-  get version(): number {
-    return this.source.version;
-  }
-
   of(queue: QueueState): QueueTraits {
     const { version } = this.source;
     if (queue.traitsVersion === version) return queue.traits;

@@ -46,12 +46,6 @@ export const replicateArguments: readonly string[] = ['x-replicate', 'qpid.repli
 
 export const checkReplicate: Check = oneOf(Replicate.all, Replicate.configuration, Replicate.none, true, false);
 
-/** What happens when a queue is longer than it may be. */
-export const Overflow = {
-  /** Its oldest messages go. */
-  dropHead: 'drop-head',
-} as const;
-
 /** Largest time, in milliseconds (as in RabbitMQ). */
 export const durationMax = 0xffff_ffff;
 
