@@ -4,7 +4,6 @@
  *
  *   start ─ declare ─ calm load ─ faults under load ─ heal ─ converge ─ compare replicas ─ drain ─ judge
  */
-import { futureVersions } from '../src/base/versions.js';
 import { allRules, type RuleName, type Rules } from '../src/base/rules.js';
 import { chunkBytes } from '../src/log/chunk.js';
 import { Placement } from '../src/cluster/map.js';
@@ -125,7 +124,6 @@ export class Simulation {
     });
     this.director = new FaultDirector(this.world);
     this.upgrades = new Upgrades(this.world, scenario?.firstVersion);
-    if (scenario?.deaths === true) for (const node of this.world.nodes) node.versions = futureVersions;
     const random = this.world.random.fork('operator');
     if (scenario === undefined && random.chance(0.4)) this.operator = new Operator(this.world, random);
   }

@@ -7,7 +7,7 @@
  *       that count before they are on disk (RecordFlag.relaxed, GroupRecord.relaxed); groups with a number of replicas of their own
  *       (GroupRecord.size); exchanges and bindings that go with a boot (goesWith of their objects); queues that move to another group
  *       (movesFrom of their objects, RecordFlag.redelivered)
- *   3   (not spoken yet: being built) groups that owe each other messages (rule 16: the queue `outboxIncarnation`, RecordFlag.origin, GroupMeta.origins)
+ *   3   groups that owe each other messages (rule 16: the queue `outboxIncarnation`, RecordFlag.origin, GroupMeta.origins)
  *
  * A version only adds: record kinds, frame types, fields at an end. What was there is never changed, and a number never used
  * again for something else. A feature may be used when the cluster's version is the one named here (ClusterConfig.version).
@@ -19,10 +19,7 @@ export interface VersionRange {
 }
 
 /** What this program speaks. */
-export const protocolVersions: VersionRange = { min: 1, max: 2 };
-
-/** The same with what is being built: for its tests. */
-export const futureVersions: VersionRange = { min: 1, max: 3 };
+export const protocolVersions: VersionRange = { min: 1, max: 3 };
 
 /** What somebody speaks who does not say: the first program did not. */
 export const firstVersions: VersionRange = { min: 1, max: 1 };

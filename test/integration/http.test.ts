@@ -30,7 +30,7 @@ describe('HTTP', () => {
         amqp: `127.0.0.1:${broker.port}`,
         http: broker.httpUrl.slice('http://'.length),
         state: 'ready',
-        protocol: [1, 2],
+        protocol: [1, 3],
       },
     ]);
     assert.equal(body['protocol'], 2);

@@ -58,13 +58,13 @@ test('S91: a rolling upgrade under load, from version 1 to the present one, and 
     const status = await finished(['status', '--url', n1.httpUrl.href]);
     assert.match(status.stdout, /protocol version 1; .* not n3 \(ready\)/);
     await upgrade(cluster, run, n3);
-    await untilProtocol(cluster, 2);
+    await untilProtocol(cluster, 3);
     await run.more(500);
     // Now it is too late.
     await n3.stop();
     const refusal = await refusedStart(n3, old);
     t.diagnostic(refusal.trim());
-    if (program === undefined) assert.match(refusal, /version 2, this node reads up to 1: start it with/);
+    if (program === undefined) assert.match(refusal, /version 3, this node reads up to 1: start it with/);
     await n3.start();
     await cluster.untilComplete();
     await run.more(200);

@@ -2,7 +2,7 @@
  * What policies may set. A queue's argument of the same name with `x-` before it goes before any policy, a policy before the
  * cluster's default.
  */
-import { type Check, integer, oneOf } from '../wiring/argument-checks.js';
+import { type Check, integer, oneOf, text } from '../wiring/argument-checks.js';
 
 export const ApplyTo = { queues: 'queues', exchanges: 'exchanges', all: 'all' } as const;
 export type ApplyTo = (typeof ApplyTo)[keyof typeof ApplyTo];
@@ -68,6 +68,8 @@ const settings: readonly Setting[] = [
   { key: 'replicas', check: integer(1, 31), of: 'queues' },
   { key: 'message-ttl', check: integer(0, durationMax), of: 'queues' },
   { key: 'max-length', check: integer(0), of: 'queues' },
+  { key: 'dead-letter-exchange', check: text, of: 'queues' },
+  { key: 'dead-letter-routing-key', check: text, of: 'queues' },
 ];
 
 /** The arguments of queues that stand for settings, with what they may be. */

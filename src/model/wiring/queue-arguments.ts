@@ -10,8 +10,6 @@ const checks: ReadonlyMap<string, Check> = new Map([
   ['x-expires', integer(1, durationMax)],
   ['x-max-length-bytes', integer(0)],
   ['x-overflow', oneOf('drop-head', 'reject-publish', 'reject-publish-dlx')],
-  ['x-dead-letter-exchange', text],
-  ['x-dead-letter-routing-key', text],
   ['x-dead-letter-strategy', oneOf('at-most-once', 'at-least-once')],
   ['x-max-priority', integer(0, 255)],
   ['x-single-active-consumer', flag],

@@ -25,7 +25,7 @@ describe('settings', () => {
       memoryBytes: 256 * 1024 * 1024,
       diskFreeBytesMin: 50 * 1024 * 1024,
       lead: true,
-      protocol: 2,
+      protocol: 3,
       reReplicateAfterMs: 600_000,
       timeShareMs: 10_000,
       leaseMs: 2000,

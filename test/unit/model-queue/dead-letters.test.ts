@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { rulesWithout } from '../../../src/base/rules.js';
-import { futureVersions } from '../../../src/base/versions.js';
+import { protocolVersions } from '../../../src/base/versions.js';
 import type { Lsn } from '../../../src/log/lsn.js';
 import { EnqueueView, immediately, type MessageParts } from '../../../src/log/record.js';
 import { readEnvelope } from '../../../src/model/dead-letter/envelope.js';
@@ -29,7 +29,7 @@ class Traits implements QueueTraitsSource {
 
 function queueWith(traits: Partial<QueueTraits>, more: Parameters<typeof setUp>[0] = {}): ReturnType<typeof setUp> {
   const all = setUp({ traits: new Traits([q, traits]), durable: true, ...more });
-  all.primary.log.version = futureVersions.max;
+  all.primary.log.version = protocolVersions.max;
   all.primary.clock.advance(1000);
   return all;
 }
