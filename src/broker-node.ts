@@ -71,7 +71,7 @@ export class BrokerNode {
   map!: ClusterMap;
   replication!: Replication;
   liveness!: Liveness;
-  tables: WiringTables = new WiringTables();
+  readonly tables: WiringTables;
   clients!: GroupClients;
   policies!: ClusterPolicies;
   links: Links | undefined;
@@ -116,6 +116,7 @@ export class BrokerNode {
 
   constructor(ports: BrokerPorts, options: Partial<BrokerOptions> & { node: string }) {
     this.ports = ports;
+    this.tables = new WiringTables(ports.random);
     this.rules = ports.rules ?? allRules;
     this.options = { ...brokerDefaults, ...options };
   }

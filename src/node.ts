@@ -6,7 +6,7 @@
  *
  * Clients are let in only when the node's role is known. Stopping goes the other way.
  */
-import { deathHeaders } from './amqp091/death-headers.js';
+import { headerCodec } from './amqp091/header-codec.js';
 import { createServer } from 'node:net';
 import { defaultLimits, type Limits, limitsForOpenFiles } from './amqp091/limits.js';
 import { type Amqp091Server, createAmqp091Server } from './amqp091/server.js';
@@ -94,7 +94,7 @@ export class Node {
         disk,
         slices: fullSlices(later),
         cluster: ports,
-        headers: deathHeaders,
+        headers: headerCodec,
       },
       {
         ...options.broker,

@@ -8,11 +8,12 @@
  * The last route is kept with the bytes of exchange and routing key, and found again by comparing those.
  */
 import { immediately, type MessageParts } from '../log/record.js';
-import { nobody, type Route } from '../model/broker.js';
+import { nobody, type Properties, type Route } from '../model/broker.js';
 import { sameBytes } from '../wire/bytes.js';
 import type { ChannelHost, ConfirmFlush } from './channel-host.js';
 import { ContentHeader, MethodId, ProtocolError, PublishView, ReplyCode } from './codec/index.js';
 import { ConfirmLedger } from './confirm-ledger.js';
+import { propertyText } from './header-codec.js';
 import type { OpenContent } from './input.js';
 import { Pause } from './input-gate.js';
 import { LatePublish } from './late-publish.js';
@@ -50,6 +51,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
   private routeMetaLength = 0;
   private holdsInput = false;
   private readonly readHeaders = () => this.header.properties.headers();
+  private readonly readProperty: Properties = (name) => propertyText(this.header.properties, name);
 
   /** @param fail ends the channel with an error that comes later than its publish */
   constructor(host: ChannelHost, channel: number, fail: (error: ProtocolError) => void) {
@@ -226,7 +228,8 @@ export class Publisher implements OpenContent, ConfirmFlush {
   private findRoute(): Route {
     const { method, host } = this;
     this.route = null;
-    const route = host.broker.route(host.vhost, method.exchange(), method.routingKey(), this.readHeaders);
+    const { broker, vhost } = host;
+    const route = broker.route(vhost, method.exchange(), method.routingKey(), this.readHeaders, this.readProperty);
     if (!route.keyed) return route;
     if (this.routeMeta.length === 0) this.routeMeta = new Uint8Array(metaBytesMax);
     this.routeMeta.set(method.bytes.subarray(method.metaStart, method.metaStart + method.metaLength));

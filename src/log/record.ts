@@ -144,6 +144,12 @@ export function expiresAt(view: DataView, start: number): number {
   return view.getFloat64(start + 40, true);
 }
 
+/** Where the meta of the enqueue record at `start` begins. */
+export function metaAt(view: DataView, start: number): number {
+  const at = start + enqueueHeaderBytes + view.getUint16(start + 6, true) * 8;
+  return (view.getUint8(start + 5) & RecordFlag.origin) === 0 ? at : at + originBytes;
+}
+
 /** The origin of the enqueue record at `start`, if it has one. */
 export function originAt(view: DataView, start: number): Origin | undefined {
   if ((view.getUint8(start + 5) & RecordFlag.origin) === 0) return undefined;

@@ -18,8 +18,10 @@ import {
   RecordKind,
   type ReplicaOptions,
 } from '../log/record.js';
+import { DelayedMessages } from './delay/delayed-messages.js';
 import { Origins } from './origins.js';
 import { Publishers } from './publishers.js';
+import { delayedIncarnation } from './queue/outbox.js';
 import { PiecePool } from './queue/queue-index.js';
 import { QueueState } from './queue/queue-state.js';
 
@@ -50,6 +52,8 @@ export class GroupState {
   readonly slices: Slices;
   readonly publishers: Publishers = new Publishers();
   readonly origins: Origins = new Origins();
+  /** Which of the messages that wait for their time is next. */
+  readonly delays: DelayedMessages = new DelayedMessages();
   /** Highest lsn applied. */
   applied: Lsn = 0;
   /** Wiring version of the last `open` or `drop` applied (rule 15). */
@@ -217,6 +221,7 @@ export class GroupState {
     if (!queue.index.add(lsn, chunk.id, offset, length, queue.options.durable)) return false;
     this.chunks.retain(chunk, length);
     if (expiresAt(chunk.view!, offset) !== 0) this.noteExpiry(queue);
+    if (queue.incarnation === delayedIncarnation) this.delays.enqueued(queue, lsn, chunk, offset);
     return true;
   }
 
@@ -299,6 +304,7 @@ export class GroupState {
   private makeQueue(incarnation: Lsn, options: ReplicaOptions, wiringVersion: Lsn): QueueState {
     const queue = new QueueState(incarnation, options, wiringVersion, this.pool);
     this.queues.set(incarnation, queue);
+    if (incarnation === delayedIncarnation && !this.observers.includes(this.delays)) this.observers.push(this.delays);
     return queue;
   }
 

@@ -6,7 +6,7 @@
 import type { Clock } from '../../base/clock.js';
 import type { Rules } from '../../base/rules.js';
 import { Refusal, RefusedError } from '../../base/errors.js';
-import { enqueueLength, type MessageParts } from '../../log/record.js';
+import { enqueueLength, MessageParts } from '../../log/record.js';
 import type {
   Arguments,
   Broker,
@@ -15,13 +15,16 @@ import type {
   DeliverySink,
   GetRequest,
   PublishGate,
+  Properties,
   PublishOwner,
   QueueStatus,
   Route,
   Subscription,
   Wiring,
 } from '../../model/broker.js';
+import { setDelayed } from '../../model/delay/delayed-record.js';
 import { checkArguments } from '../../model/wiring/arguments.js';
+import type { Delay } from '../../model/exchange/router.js';
 import type { QueueObject } from '../../model/wiring/objects.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import { ClusterRoute } from './cluster-route.js';
@@ -52,6 +55,8 @@ export interface ClusterBrokerOptions {
   mayRoute(): boolean;
 }
 
+const noProperties: Properties = () => '';
+
 export class ClusterBroker implements Broker {
   readonly node: string;
   readonly wiring: Wiring;
@@ -62,6 +67,7 @@ export class ClusterBroker implements Broker {
   private readonly deferred: DeferredPublishes;
   private readonly contents: QueueContents;
   private readonly routes = new RouteCache();
+  private readonly delayed = new MessageParts();
   /** Sinks whose channels are gone: what they asked for and still waits for current wiring is not begun. */
   private readonly goneSinks = new WeakSet<DeliverySink>();
 
@@ -89,13 +95,19 @@ export class ClusterBroker implements Broker {
     return this.deferred.mustWait || !this.deferred.isEmpty ? -1 : this.tables.routingVersion;
   }
 
-  route(vhost: string, exchange: string, routingKey: string, headers: () => Arguments): Route {
-    if (this.deferred.mustWait) return new DeferredRoute(vhost, exchange, routingKey, headers());
-    const route = this.routeNow(vhost, exchange, routingKey, headers);
+  route(
+    vhost: string,
+    exchange: string,
+    routingKey: string,
+    headers: () => Arguments,
+    properties: Properties = noProperties,
+  ): Route {
+    if (this.deferred.mustWait) return new DeferredRoute(vhost, exchange, routingKey, headers(), undefined, properties);
+    const route = this.routeNow(vhost, exchange, routingKey, headers, properties);
     if (!route.waits && this.deferred.isEmpty) return route;
     const queues = this.namesOf(route);
     const waits = route.waits || queues.some((queue) => this.deferred.holds(queue));
-    return waits ? new DeferredRoute(vhost, exchange, routingKey, headers(), queues) : route;
+    return waits ? new DeferredRoute(vhost, exchange, routingKey, headers(), queues, properties) : route;
   }
 
   /** Names of the queues of a route. */
@@ -109,11 +121,17 @@ export class ClusterBroker implements Broker {
     return names;
   }
 
-  private routeNow(vhost: string, exchange: string, routingKey: string, headers: () => Arguments): ClusterRoute {
+  private routeNow(
+    vhost: string,
+    exchange: string,
+    routingKey: string,
+    headers: () => Arguments,
+    properties: Properties,
+  ): ClusterRoute {
     const version = this.tables.routingVersion;
     const known = this.routes.find(version, vhost, exchange, routingKey);
     if (known !== undefined) return known;
-    const routing = this.tables.route(vhost, exchange, routingKey, headers);
+    const routing = this.tables.route(vhost, exchange, routingKey, headers, properties);
     const route = new ClusterRoute(routing, version, this.options.clients, this.tables);
     if (!this.options.rules.closingWaits) route.waits = false;
     if (route.keyed) this.routes.add(vhost, exchange, routingKey, route);
@@ -133,15 +151,23 @@ export class ClusterBroker implements Broker {
     }
     for (let i = 0; i < targets.length; i++) {
       const target = targets[i]!;
-      target.client.publish(parts, target.incarnations, target.durable && parts.persistent, owner, tag, target.gate);
+      const sent = target.delay === undefined ? parts : this.waiting(parts, target.delay);
+      target.client.publish(sent, target.incarnations, target.durable && parts.persistent, owner, tag, target.gate);
     }
     this.sourcesGate.published(enqueueLength(parts, 0));
     return targets.length;
   }
 
+  /** The message as it waits for its time. */
+  private waiting(parts: MessageParts, { exchange, delayMs }: Delay): MessageParts {
+    setDelayed(this.delayed, parts, delayMs, exchange.vhost, exchange.name);
+    return this.delayed;
+  }
+
   /** Routes with wiring that is current. */
   private publishDeferred(route: DeferredRoute, parts: MessageParts, owner: PublishOwner, tag: number): number {
-    const now = this.routeNow(route.vhost, route.exchange, route.routingKey, () => route.headers);
+    const { vhost, exchange, routingKey, properties } = route;
+    const now = this.routeNow(vhost, exchange, routingKey, () => route.headers, properties);
     return now.waits ? stillWaits : this.publish(now, parts, owner, tag);
   }
 

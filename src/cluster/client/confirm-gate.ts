@@ -10,6 +10,7 @@ import { isLocalGroup } from '../map.js';
 export class ConfirmGate {
   private readonly tables: WiringTables;
   private readonly queues: QueueObject[] = [];
+  private delays = false;
   /** Of the wiring for which the following holds. */
   private version = -1;
   private replicas = 0;
@@ -24,6 +25,12 @@ export class ConfirmGate {
     // Its messages are on its own node alone.
     if (isLocalGroup(queue.group)) return;
     this.queues.push(queue);
+    this.version = -1;
+  }
+
+  /** A message is to wait for its time in a queue of its group's own, of which nobody asks more than the cluster's default. */
+  addDelayed(): void {
+    this.delays = true;
     this.version = -1;
   }
 
@@ -49,7 +56,7 @@ export class ConfirmGate {
     const { tables } = this;
     if (this.version === tables.routingVersion) return;
     this.version = tables.routingVersion;
-    this.replicas = 0;
+    this.replicas = this.delays ? tables.settings.minInSync : 0;
     this.holdMs = 0;
     this.refuses = false;
     for (const queue of this.queues) {

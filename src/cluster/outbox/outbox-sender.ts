@@ -8,10 +8,11 @@ import type { Logger } from '../../base/logger.js';
 import { Ring } from '../../base/ring.js';
 import type { Rules } from '../../base/rules.js';
 import type { Lsn } from '../../log/lsn.js';
-import { EnqueueView, MessageParts } from '../../log/record.js';
-import type { DeliverySink, Holder, PublishOwner, Subscription } from '../../model/broker.js';
+import { EnqueueView, immediately, MessageParts } from '../../log/record.js';
+import type { Arguments, DeliverySink, Holder, PublishOwner, Subscription } from '../../model/broker.js';
 import type { HeaderCodec } from '../../model/dead-letter/death.js';
-import { innerMeta, readEnvelope } from '../../model/dead-letter/envelope.js';
+import { EnvelopeKind, innerMeta, readEnvelope } from '../../model/dead-letter/envelope.js';
+import { setDelayed } from '../../model/delay/delayed-record.js';
 import type { Routing } from '../../model/exchange/router.js';
 import { outboxIncarnation } from '../../model/queue/outbox.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
@@ -53,6 +54,7 @@ export class OutboxSender implements DeliverySink, PublishOwner {
   private readonly window = new PassingWindow();
   private readonly view = new EnqueueView();
   private readonly parts = new MessageParts();
+  private readonly delayed = new MessageParts();
   /** In order; the tag of the first one is `firstTag`. */
   private readonly held = new Ring<Held>();
   private firstTag = 0;
@@ -188,26 +190,39 @@ export class OutboxSender implements DeliverySink, PublishOwner {
     parts.setFrom(message);
     parts.metaStart = innerMeta(message);
     parts.metaLength -= parts.metaStart - message.metaStart;
+    parts.expiresAt = this.expiresAt(message);
     const told = new Set<GroupClient>();
-    for (const { client, incarnations, durable, gate } of targets) {
+    for (const { client, incarnations, durable, gate, delay } of targets) {
       // With very many queues a group is sent it in parts: it would take the second for the first once more.
       parts.origin = told.has(client) ? undefined : origin;
       told.add(client);
       held.left++;
-      client.publish(parts, incarnations, durable && parts.persistent, this, tag, gate);
+      const { delayed } = this;
+      if (delay !== undefined) setDelayed(delayed, parts, delay.delayMs, delay.exchange.vhost, delay.exchange.name);
+      const sent = delay === undefined ? parts : delayed;
+      client.publish(sent, incarnations, durable && parts.persistent, this, tag, gate);
     }
     if (!rules.outboxSafeFirst) held.holder.ack(held.position);
     this.completed(tag);
     return true;
   }
 
+  /** What died expires no more; what had to wait has its time from now on. */
+  private expiresAt(message: EnqueueView): number {
+    const ttlMs = this.options.headers.ttlMs(message);
+    if (ttlMs === undefined) return 0;
+    return ttlMs === 0 ? immediately : this.options.clock.wall() + ttlMs;
+  }
+
   /** Undefined: it is not known yet. */
   private route(message: EnqueueView): Routing | undefined {
     const { tables, headers } = this.options;
     if (!this.options.mayRoute()) return undefined;
-    const { vhost, exchange, routingKey } = readEnvelope(message);
-    const routing = tables.routeFrom(vhost, exchange, routingKey, () => headers.table(message));
+    const { kind, vhost, exchange, routingKey } = readEnvelope(message);
+    const table = (): Arguments => headers.table(message);
+    const routing = tables.routeFrom(vhost, exchange, routingKey, table, headers.properties(message));
     if (routing.waits) return undefined;
+    if (kind === EnvelopeKind.delayed) return routing;
     const queues = routing.queues.filter(({ name }) => !headers.isCircle(message, name));
     return { ...routing, queues };
   }

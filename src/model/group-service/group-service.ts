@@ -91,6 +91,7 @@ export class GroupService implements Flushable {
     this.outbox = new OutboxLog({
       ...options,
       headers: options.headers ?? opaqueHeaders,
+      isPaused: () => this.paused,
       touch: () => this.touch(),
       loaded: (queue, chunk) => this.loaded(queue, chunk),
       after: (delayMs, run) => this.after(delayMs, run),
@@ -264,7 +265,7 @@ export class GroupService implements Flushable {
     for (const timer of this.timers) timer.cancel();
     this.dispatcher.close();
     this.expiry.close();
-    this.outbox.clear();
+    this.outbox.close();
     this.queues.clear();
     this.answers.clear();
     this.waits.clear();

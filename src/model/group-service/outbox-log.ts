@@ -25,6 +25,7 @@ import type { GroupAppender } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
 import { outboxIncarnation } from '../queue/outbox.js';
 import type { DeadLettering } from '../queue/queue-traits.js';
+import { DelayLog } from './delay-log.js';
 import { markerFormat } from './marker-format.js';
 import type { ServedQueue } from './served-queue.js';
 
@@ -49,6 +50,8 @@ export interface OutboxLogPorts {
   readonly headers: HeaderCodec;
   readonly clock: Pick<Clock, 'wall'>;
   readonly logger: Logger;
+  /** The group is being given away: nothing is moved that could be moved later. */
+  isPaused(): boolean;
   /** Has `append` called at the end of this turn. */
   touch(): void;
   /** The chunk, which has something of the queue, is to stay in memory until the end of this turn. */
@@ -66,11 +69,13 @@ export class OutboxLog {
   /** The first one waits: for its bytes, or for the wiring. */
   private isWaiting = false;
   private isOpened = false;
+  private readonly delays: DelayLog;
   private readonly view = new EnqueueView();
   private readonly parts = new MessageParts();
 
   constructor(ports: OutboxLogPorts) {
     this.ports = ports;
+    this.delays = new DelayLog(ports, this);
   }
 
   /** False: there are nodes that do not read what it writes; dead messages are gone. */
@@ -96,6 +101,11 @@ export class OutboxLog {
 
   /** The turn ends. */
   append(): void {
+    this.appendDead();
+    this.delays.append();
+  }
+
+  private appendDead(): void {
     if (this.dead.length === 0 || this.isWaiting) return;
     const { state, touch } = this.ports;
     for (let room = state.slices.size(moveSlice); this.dead.length > 0; room--) {
@@ -108,8 +118,9 @@ export class OutboxLog {
     }
   }
 
-  clear(): void {
+  close(): void {
     this.dead.clear();
+    this.delays.close();
   }
 
   /** False: it must wait: for its bytes, or for the wiring. */
@@ -122,7 +133,7 @@ export class OutboxLog {
     }
     const to = this.isUsable ? queue.deadLettering : undefined;
     if (to === undefined) {
-      this.dequeue(queue, position, entry.durable);
+      this.dequeue(queue.incarnation, position, entry.durable);
       return true;
     }
     const chunk = this.ports.state.chunk(entry.chunk);
@@ -135,7 +146,7 @@ export class OutboxLog {
     chunks.pin(chunk);
     const message = this.view.set(chunk.bytes, chunk.view!, entry.offset);
     // A node's word in a queue that moves is no message: it is said again.
-    if (message.format === markerFormat) this.dequeue(queue, position, entry.durable);
+    if (message.format === markerFormat) this.dequeue(queue.incarnation, position, entry.durable);
     else this.move(queue, message, position, entry.durable, reason, to);
     chunks.unpin(chunk);
     return true;
@@ -176,8 +187,7 @@ export class OutboxLog {
     reason: DeathReason,
     to: DeadLettering,
   ): void {
-    const { appender, headers, clock } = this.ports;
-    this.open();
+    const { headers, clock } = this.ports;
     const { parts } = this;
     const meta = envelope(message, to.vhost, to.exchange, to.routingKey);
     const header = headers.note(message, { reason, queue: to.queue, time: Math.floor(clock.wall() / 1000) });
@@ -192,14 +202,21 @@ export class OutboxLog {
     parts.headerBytes = header;
     parts.headerStart = 0;
     parts.headerLength = header.length;
+    this.put(parts, queue.incarnation, position, durable);
+  }
+
+  /** Puts the message into the outbox, and takes it out of its queue. */
+  put(parts: MessageParts, from: Lsn, position: Lsn, durable: boolean): void {
+    const { appender } = this.ports;
+    this.open();
     // Room for both at once: so they are in one batch.
     appender.reserve(enqueueLength(parts, 1) + dequeueLengthMax(1));
     const { chunk, offset } = appender;
     appender.append(encodeEnqueue(chunk.bytes!, chunk.view!, offset, parts, [outboxIncarnation], durable, 0, 0));
-    this.dequeue(queue, position, durable);
+    this.dequeue(from, position, durable);
   }
 
-  private dequeue({ incarnation }: ServedQueue, position: Lsn, durable: boolean): void {
+  private dequeue(incarnation: Lsn, position: Lsn, durable: boolean): void {
     const { appender } = this.ports;
     appender.reserve(dequeueLengthMax(1));
     const { chunk, offset } = appender;

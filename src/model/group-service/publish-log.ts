@@ -1,10 +1,20 @@
 import type { Clock } from '../../base/clock.js';
 import type { Rules } from '../../base/rules.js';
 import type { Lsn } from '../../log/lsn.js';
-import { encodeEnqueue, EnqueueView, enqueueLength, immediately, MessageParts, RecordFlag } from '../../log/record.js';
+import {
+  encodeEnqueue,
+  encodeOpen,
+  EnqueueView,
+  enqueueLength,
+  immediately,
+  MessageParts,
+  RecordFlag,
+} from '../../log/record.js';
+import { setDue } from '../delay/delayed-record.js';
 import type { GroupAppender } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
 import { Origins } from '../origins.js';
+import { delayedIncarnation } from '../queue/outbox.js';
 import { noTraits } from '../queue/queue-traits.js';
 import { markerFormat } from './marker-format.js';
 import type { TraitsOf } from './traits-of.js';
@@ -28,6 +38,7 @@ export class PublishLog {
   private readonly origins = new Origins();
   /** All durable queues of the message at hand are relaxed. */
   private isRelaxed = true;
+  private isDelayedOpened = false;
   private readonly view = new EnqueueView();
   private readonly parts = new MessageParts();
 
@@ -51,6 +62,7 @@ export class PublishLog {
   /** Queues that are gone are named 0; a message for none is logged as a number only, so that the sequence goes on. */
   append(parts: MessageParts, incarnations: readonly number[], durable: boolean, boot: number, sequence: number): void {
     if (parts.origin !== undefined && !this.isNew(parts)) return this.appendNumber(boot, sequence);
+    if (incarnations[0] === delayedIncarnation) return this.appendDelayed(parts, incarnations, durable, boot, sequence);
     let targets = incarnations;
     let left = incarnations.length;
     let ttlMs = forEver;
@@ -128,6 +140,26 @@ export class PublishLog {
     parts.origin = origin;
   }
 
+  /** The message is to wait for its time. Nobody opens the queue in which it does but we. */
+  private appendDelayed(
+    parts: MessageParts,
+    incarnations: readonly number[],
+    durable: boolean,
+    boot: number,
+    sequence: number,
+  ): void {
+    const { appender } = this;
+    if (!this.isDelayedOpened && this.state.queue(delayedIncarnation) === undefined) {
+      const record = encodeOpen(delayedIncarnation, 0, { durable: true });
+      appender.reserve(record.length);
+      appender.chunk.bytes!.set(record, appender.offset);
+      this.last = appender.append(record.length);
+    }
+    this.isDelayedOpened = true;
+    this.isRelaxed = false;
+    this.encode(parts, incarnations, durable, boot, sequence);
+  }
+
   /** Rule 16: what another group's outbox sends again is not taken again. */
   private isNew({ origin }: MessageParts): boolean {
     if (this.rules.outboxOnce && this.origins.has(origin!)) return false;
@@ -176,6 +208,7 @@ export class PublishLog {
   ): void {
     const { chunk, offset } = this.appender;
     const length = encodeEnqueue(chunk.bytes!, chunk.view!, offset, parts, incarnations, durable, boot, sequence);
+    if (incarnations[0] === delayedIncarnation) setDue(chunk.view!, offset, this.clock.wall());
     if (this.isRelaxed && this.appender.mayRelax()) chunk.bytes![offset + 5]! |= RecordFlag.relaxed;
     this.last = this.appender.append(length);
     if (!this.rules.deliverCommitted) this.state.insertCopy(chunk, offset);

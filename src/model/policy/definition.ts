@@ -70,6 +70,7 @@ const settings: readonly Setting[] = [
   { key: 'max-length', check: integer(0), of: 'queues' },
   { key: 'dead-letter-exchange', check: text, of: 'queues' },
   { key: 'dead-letter-routing-key', check: text, of: 'queues' },
+  { key: 'alternate-exchange', check: text, of: 'exchanges' },
 ];
 
 /** The arguments of queues that stand for settings, with what they may be. */

@@ -25,7 +25,17 @@ export interface VhostObject {
   readonly name: string;
 }
 
-export const ExchangeType = { direct: 'direct', fanout: 'fanout', topic: 'topic', headers: 'headers' } as const;
+export const ExchangeType = {
+  direct: 'direct',
+  fanout: 'fanout',
+  topic: 'topic',
+  headers: 'headers',
+  // RabbitMQ's plugins; from protocol version 3 on.
+  'x-consistent-hash': 'x-consistent-hash',
+  'x-random': 'x-random',
+  'x-modulus-hash': 'x-modulus-hash',
+  'x-delayed-message': 'x-delayed-message',
+} as const;
 export type ExchangeType = (typeof ExchangeType)[keyof typeof ExchangeType];
 
 export interface ExchangeObject {
@@ -165,12 +175,6 @@ export function bindingKey(binding: {
 }): string {
   const kind = binding.destinationKind === 'queue' ? 'q' : 'x';
   return `${kind}${binding.destination}\0${binding.routingKey}\0${argumentsKey(binding.arguments)}`;
-}
-
-/** The exchange named by 'alternate-exchange'; undefined if there is none. */
-export function alternateExchange(exchange: ExchangeObject): string | undefined {
-  const name = exchange.arguments['alternate-exchange'];
-  return typeof name === 'string' ? name : undefined;
 }
 
 const encoder = new TextEncoder();

@@ -4,7 +4,7 @@ import { rulesWithout } from '../../../src/base/rules.js';
 import { protocolVersions } from '../../../src/base/versions.js';
 import type { Lsn } from '../../../src/log/lsn.js';
 import { EnqueueView, immediately, type MessageParts } from '../../../src/log/record.js';
-import { readEnvelope } from '../../../src/model/dead-letter/envelope.js';
+import { EnvelopeKind, readEnvelope } from '../../../src/model/dead-letter/envelope.js';
 import { markerFormat } from '../../../src/model/group-service/marker-format.js';
 import type { QueueTraitsSource } from '../../../src/model/group-service/traits-of.js';
 import { outboxIncarnation } from '../../../src/model/queue/outbox.js';
@@ -172,6 +172,7 @@ describe('dead letters', () => {
     assert.equal(client.settledCount, 1);
     const [position] = primary.state.queue(outboxIncarnation)!.index.positionsAscending(0, 1);
     assert.deepEqual(readEnvelope(viewAt(primary, outboxIncarnation, position!)), {
+      kind: EnvelopeKind.dead,
       vhost: '/',
       exchange: 'graves',
       routingKey: 'late',
