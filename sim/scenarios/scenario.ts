@@ -26,6 +26,8 @@ export interface Scenario {
   readonly moves?: boolean;
   /** Messages die in a queue, and go to another one. */
   readonly deaths?: boolean;
+  /** Messages wait for their time. */
+  readonly delays?: boolean;
   /** Policies come and go. */
   readonly policies?: boolean;
   /** Bytes of the journal's segments. */

@@ -41,11 +41,11 @@ export class DelayLog {
 
   /** The turn ends. */
   append(): void {
-    const { state, clock, isPaused, touch } = this.ports;
+    const { state, clock, isPaused, touch, rules } = this.ports;
     const { delays } = state;
     const next = delays.nextDue;
     if (next === Number.POSITIVE_INFINITY || this.isWaiting || isPaused()) return;
-    const now = clock.wall();
+    const now = rules.delayedDue ? clock.wall() : Number.MAX_VALUE;
     for (let room = state.slices.size(moveSlice); delays.nextDue <= now; room--) {
       if (this.isFull) return this.waitFor(fullMs);
       if (room === 0) {
@@ -54,7 +54,7 @@ export class DelayLog {
       }
       if (!this.moveOne()) return;
     }
-    this.lookLater(now, delays.nextDue);
+    this.lookLater(clock.wall(), delays.nextDue);
   }
 
   /** The primary was deposed: what has not left the queue waits for the next one. */
@@ -101,10 +101,19 @@ export class DelayLog {
     parts.headerStart = 0;
     parts.headerLength = header.length;
     parts.origin = undefined;
-    this.outbox.put(parts, delayedIncarnation, position, entry.durable);
+    this.put(parts, position, entry.durable);
     delays.take();
     chunks.unpin(chunk);
     return true;
+  }
+
+  private put(parts: MessageParts, position: Lsn, durable: boolean): void {
+    const { outbox } = this;
+    const { rules, after } = this.ports;
+    if (rules.delayedTogether) return outbox.put(parts, delayedIncarnation, position, durable);
+    // Planted fault.
+    outbox.enqueue(parts, durable);
+    after(20, () => outbox.dequeue(delayedIncarnation, position, durable));
   }
 
   private load(position: Lsn): void {

@@ -90,6 +90,7 @@ export class GroupService implements Flushable {
     this.dequeues = new DequeueLog(options.state, options.appender, this.traits, this.rules);
     this.outbox = new OutboxLog({
       ...options,
+      rules: this.rules,
       headers: options.headers ?? opaqueHeaders,
       isPaused: () => this.paused,
       touch: () => this.touch(),

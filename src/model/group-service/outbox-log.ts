@@ -6,6 +6,7 @@
  */
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
+import type { Rules } from '../../base/rules.js';
 import { Ring } from '../../base/ring.js';
 import { Feature } from '../../base/versions.js';
 import type { Chunk } from '../../log/chunk.js';
@@ -50,6 +51,7 @@ export interface OutboxLogPorts {
   readonly headers: HeaderCodec;
   readonly clock: Pick<Clock, 'wall'>;
   readonly logger: Logger;
+  readonly rules: Rules;
   /** The group is being given away: nothing is moved that could be moved later. */
   isPaused(): boolean;
   /** Has `append` called at the end of this turn. */
@@ -207,16 +209,22 @@ export class OutboxLog {
 
   /** Puts the message into the outbox, and takes it out of its queue. */
   put(parts: MessageParts, from: Lsn, position: Lsn, durable: boolean): void {
-    const { appender } = this.ports;
-    this.open();
-    // Room for both at once: so they are in one batch.
-    appender.reserve(enqueueLength(parts, 1) + dequeueLengthMax(1));
-    const { chunk, offset } = appender;
-    appender.append(encodeEnqueue(chunk.bytes!, chunk.view!, offset, parts, [outboxIncarnation], durable, 0, 0));
+    this.enqueue(parts, durable);
     this.dequeue(from, position, durable);
   }
 
-  private dequeue(incarnation: Lsn, position: Lsn, durable: boolean): void {
+  /** With room for the dequeue that is to be in the same batch. */
+  enqueue(parts: MessageParts, durable: boolean): void {
+    const { appender } = this.ports;
+    this.open();
+    appender.reserve(enqueueLength(parts, 1) + dequeueLengthMax(1));
+    const { chunk, offset } = appender;
+    this.last = appender.append(
+      encodeEnqueue(chunk.bytes!, chunk.view!, offset, parts, [outboxIncarnation], durable, 0, 0),
+    );
+  }
+
+  dequeue(incarnation: Lsn, position: Lsn, durable: boolean): void {
     const { appender } = this.ports;
     appender.reserve(dequeueLengthMax(1));
     const { chunk, offset } = appender;
