@@ -46,6 +46,7 @@ import type { Limits } from './limits.js';
 import { Opening, type OpeningHost, redirection, Step } from './opening.js';
 import { Output, type OutputOwner } from './output.js';
 import type { PartialBodies } from './partial-bodies.js';
+import type { RouteMemo } from './route-memo.js';
 
 const State = { opening: 'opening', running: 'running', closing: 'closing', closed: 'closed' } as const;
 type State = (typeof State)[keyof typeof State];
@@ -64,6 +65,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   readonly frames: FrameWriter;
   readonly parts: MessageParts = new MessageParts();
   readonly partials: PartialBodies;
+  readonly routes: RouteMemo;
   /** It has published, so that the broker's gate concerns it. */
   publishes = false;
   private readonly admission: Admission;
@@ -95,6 +97,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.limits = context.limits;
     this.counters = context.counters;
     this.partials = context.partials;
+    this.routes = context.routes;
     this.admission = context.admission;
     this.logger = context.logger.child({ connection: this.name });
     this.connectedAt = context.clock.wall();

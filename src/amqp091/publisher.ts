@@ -5,7 +5,7 @@
  * copies from there. Two things break that: a content whose rest has not come when the read buffer is used up (its meta
  * and header are copied aside, `detach`), and a body in several frames (they are gathered).
  *
- * The last route is kept with the bytes of exchange and routing key, and found again by comparing those.
+ * The last route is kept with the bytes of exchange and routing key, and found again by comparing those; others are in RouteMemo.
  */
 import { immediately, type MessageParts } from '../log/record.js';
 import { nobody, type Properties, type Route } from '../model/broker.js';
@@ -49,6 +49,8 @@ export class Publisher implements OpenContent, ConfirmFlush {
   private route: Route | null = null;
   private routeMeta: Uint8Array = nothing;
   private routeMetaLength = 0;
+  /** See RouteMemo. */
+  private readonly scope: number;
   private holdsInput = false;
   private readonly readHeaders = () => this.header.properties.headers();
   private readonly readProperty: Properties = (name) => propertyText(this.header.properties, name);
@@ -58,6 +60,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
     this.host = host;
     this.channel = channel;
     this.fail = fail;
+    this.scope = host.routes.scope(host.vhost, host.user);
   }
 
   /** True between a basic.publish and the end of its body. */
@@ -227,10 +230,16 @@ export class Publisher implements OpenContent, ConfirmFlush {
 
   private findRoute(): Route {
     const { method, host } = this;
+    const { broker, vhost, routes } = host;
+    const { bytes, metaStart, metaLength } = method;
+    const known = routes.find(bytes, metaStart, metaLength, this.scope, broker.routingVersion);
+    if (known !== undefined) return known;
+    const isOther = this.routeMetaLength > 0 && !this.sameRoute();
     this.route = null;
-    const { broker, vhost } = host;
     const route = broker.route(vhost, method.exchange(), method.routingKey(), this.readHeaders, this.readProperty);
     if (!route.keyed) return route;
+    // Most channels have one only.
+    if (isOther) routes.add(bytes, metaStart, metaLength, this.scope, route);
     if (this.routeMeta.length === 0) this.routeMeta = new Uint8Array(metaBytesMax);
     this.routeMeta.set(method.bytes.subarray(method.metaStart, method.metaStart + method.metaLength));
     this.routeMetaLength = method.metaLength;

@@ -132,9 +132,15 @@ export class ClusterBroker implements Broker {
     const known = this.routes.find(version, vhost, exchange, routingKey);
     if (known !== undefined) return known;
     const routing = this.tables.route(vhost, exchange, routingKey, headers, properties);
-    const route = new ClusterRoute(routing, version, this.options.clients, this.tables);
-    if (!this.options.rules.closingWaits) route.waits = false;
-    if (route.keyed) this.routes.add(vhost, exchange, routingKey, route);
+    const make = (): ClusterRoute => {
+      const route = new ClusterRoute(routing, version, this.options.clients, this.tables);
+      if (!this.options.rules.closingWaits) route.waits = false;
+      return route;
+    };
+    if (!routing.keyed) return make();
+    const { queues, waits } = routing;
+    const route = queues.length === 1 && !waits ? this.routes.alone(version, queues[0]!.position, make) : make();
+    this.routes.add(vhost, exchange, routingKey, route);
     return route;
   }
 

@@ -39,7 +39,8 @@ export class ClusterRoute implements Route {
 
   /** The one through which a message is to be refused now, if any: too few replicas are in sync. */
   get refusing(): RouteTarget | undefined {
-    for (const target of this.targets) if (target.client.isClosed(target.gate)) return target;
+    const { targets } = this;
+    for (let i = 0; i < targets.length; i++) if (targets[i]!.client.isClosed(targets[i]!.gate)) return targets[i];
     return undefined;
   }
 
