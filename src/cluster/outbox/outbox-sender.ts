@@ -13,11 +13,10 @@ import type { Arguments, DeliverySink, Holder, PublishOwner, Subscription } from
 import type { HeaderCodec } from '../../model/dead-letter/death.js';
 import { EnvelopeKind, innerMeta, readEnvelope } from '../../model/dead-letter/envelope.js';
 import { setDelayed } from '../../model/delay/delayed-record.js';
-import type { Routing } from '../../model/exchange/router.js';
 import { outboxIncarnation } from '../../model/queue/outbox.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
-import { ClusterRoute } from '../client/cluster-route.js';
-import type { GroupClient } from '../client/group-client.js';
+import { sameBytes } from '../../wire/bytes.js';
+import { ClusterRoute, type RouteTarget } from '../client/cluster-route.js';
 import type { GroupClients } from '../client/group-clients.js';
 import { PassingWindow } from '../client/passing-window.js';
 import { PatientGate } from '../client/patient-gate.js';
@@ -55,6 +54,7 @@ export class OutboxSender implements DeliverySink, PublishOwner {
   private readonly view = new EnqueueView();
   private readonly parts = new MessageParts();
   private readonly delayed = new MessageParts();
+  private last: LastRoute | undefined;
   /** In order; the tag of the first one is `firstTag`. */
   private readonly held = new Ring<Held>();
   private firstTag = 0;
@@ -178,26 +178,23 @@ export class OutboxSender implements DeliverySink, PublishOwner {
 
   /** False: it may not be routed yet. */
   private send(message: EnqueueView, tag: number): boolean {
-    const { clients, tables, group, rules } = this.options;
-    const routing = this.route(message);
-    if (routing === undefined) return false;
-    const newGate = (): PatientGate => new PatientGate(tables);
-    const { targets } = new ClusterRoute(routing, tables.routingVersion, clients, tables, newGate);
+    const { group, rules } = this.options;
+    const route = this.options.mayRoute() ? this.route(message) : undefined;
+    if (route === undefined) return false;
+    const { targets } = route;
     const held = this.held.at(tag - this.firstTag)!;
     const { position } = held;
     const origin = { group, position, done: Math.min(this.options.done(), position) };
-    const { parts } = this;
+    const { parts, delayed } = this;
     parts.setFrom(message);
     parts.metaStart = innerMeta(message);
     parts.metaLength -= parts.metaStart - message.metaStart;
     parts.expiresAt = this.expiresAt(message);
-    const told = new Set<GroupClient>();
-    for (const { client, incarnations, durable, gate, delay } of targets) {
+    for (let i = 0; i < targets.length; i++) {
+      const { client, incarnations, durable, gate, delay } = targets[i]!;
       // With very many queues a group is sent it in parts: it would take the second for the first once more.
-      parts.origin = told.has(client) ? undefined : origin;
-      told.add(client);
+      parts.origin = isFirst(targets, i) ? origin : undefined;
       held.left++;
-      const { delayed } = this;
       if (delay !== undefined) setDelayed(delayed, parts, delay.delayMs, delay.exchange.vhost, delay.exchange.name);
       const sent = delay === undefined ? parts : delayed;
       client.publish(sent, incarnations, durable && parts.persistent, this, tag, gate);
@@ -214,16 +211,43 @@ export class OutboxSender implements DeliverySink, PublishOwner {
     return ttlMs === 0 ? immediately : this.options.clock.wall() + ttlMs;
   }
 
-  /** Undefined: it is not known yet. */
-  private route(message: EnqueueView): Routing | undefined {
-    const { tables, headers } = this.options;
-    if (!this.options.mayRoute()) return undefined;
+  /** Undefined: it is not known yet. What has waited mostly goes where the one before it went. */
+  private route(message: EnqueueView): ClusterRoute | undefined {
+    const { tables, headers, clients } = this.options;
+    const { last } = this;
+    if (last?.route.version === tables.routingVersion && last.isFor(message)) return last.route;
     const { kind, vhost, exchange, routingKey } = readEnvelope(message);
+    const hasWaited = kind === EnvelopeKind.delayed;
     const table = (): Arguments => headers.table(message);
-    const routing = tables.routeFrom(vhost, exchange, routingKey, table, headers.properties(message));
+    let routing = tables.routeFrom(vhost, exchange, routingKey, table, headers.properties(message), hasWaited);
     if (routing.waits) return undefined;
-    if (kind === EnvelopeKind.delayed) return routing;
-    const queues = routing.queues.filter(({ name }) => !headers.isCircle(message, name));
-    return { ...routing, queues };
+    if (!hasWaited)
+      routing = { ...routing, queues: routing.queues.filter(({ name }) => !headers.isCircle(message, name)) };
+    const newGate = (): PatientGate => new PatientGate(tables);
+    const route = new ClusterRoute(routing, tables.routingVersion, clients, tables, newGate);
+    if (hasWaited && route.keyed) this.last = new LastRoute(message, route);
+    return route;
   }
+}
+
+/** Where messages went that have a meta, until the wiring changes. */
+class LastRoute {
+  readonly route: ClusterRoute;
+  private readonly meta: Uint8Array;
+
+  constructor({ bytes, metaStart, metaLength }: EnqueueView, route: ClusterRoute) {
+    this.route = route;
+    this.meta = bytes.slice(metaStart, metaStart + metaLength);
+  }
+
+  isFor({ bytes, metaStart, metaLength }: EnqueueView): boolean {
+    const { meta } = this;
+    return metaLength === meta.length && sameBytes(bytes, metaStart, meta, 0, metaLength);
+  }
+}
+
+/** It is the first of its group. */
+function isFirst(targets: readonly RouteTarget[], index: number): boolean {
+  for (let i = 0; i < index; i++) if (targets[i]!.client === targets[index]!.client) return false;
+  return true;
 }

@@ -63,6 +63,7 @@ export class Router implements Reached {
    * @param from an exchange that exists.
    * @param exchanges those of the same vhost, by name.
    * @param headers is called once at most, and only if an exchange needs it.
+   * @param hasWaited the time has come for which `from` had the message wait.
    */
   route(
     from: ExchangeTarget,
@@ -70,6 +71,7 @@ export class Router implements Reached {
     exchanges: ReadonlyMap<string, ExchangeTarget>,
     headers: () => Arguments,
     properties: Properties = noProperties,
+    hasWaited = false,
   ): Routing {
     this.stamp++;
     this.keyed = true;
@@ -83,7 +85,8 @@ export class Router implements Reached {
     for (let i = 0; i < this.exchanges.length; i++) {
       const target = this.exchanges[i]!;
       const { exchange, matcher } = target;
-      const delayMs = exchange?.type === 'x-delayed-message' ? delayOf(this.headers()) : 0;
+      const mayWait = exchange?.type === 'x-delayed-message' && !(hasWaited && target === from);
+      const delayMs = mayWait ? delayOf(this.headers()) : 0;
       if (delayMs > 0) {
         delays = [...delays, { exchange: exchange!, delayMs }];
         continue;

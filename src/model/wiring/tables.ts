@@ -245,18 +245,22 @@ export class WiringTables {
     return this.placed(this.router.route(from, routingKey, names.exchanges, headers, properties));
   }
 
-  /** Where the broker's own messages to an exchange go, be it internal or not. Nowhere, if there is no such exchange. */
+  /**
+   * Where the broker's own messages to an exchange go, be it internal or not. Nowhere, if there is no such exchange.
+   * @param hasWaited the time has come for which it had the message wait.
+   */
   routeFrom(
     vhost: string,
     exchange: string,
     routingKey: string = '',
     headers: () => Arguments = () => ({}),
     properties?: Properties,
+    hasWaited = false,
   ): Routing {
     const names = this.vhosts.get(vhost);
     const from = names?.exchanges.get(exchange);
     if (names === undefined || from?.exchange === undefined) return nowhere;
-    return this.placed(this.router.route(from, routingKey, names.exchanges, headers, properties));
+    return this.placed(this.router.route(from, routingKey, names.exchanges, headers, properties, hasWaited));
   }
 
   /** Where publishes go while queues move. */
