@@ -387,6 +387,13 @@ export function encodeDrop(incarnation: number, wiringVersion: number): Uint8Arr
   return bytes;
 }
 
+/** What queues say mostly, by its JSON: they share it. */
+const knownOptions = new Map(
+  [true, false].map((durable): [string, ReplicaOptions] => [JSON.stringify({ durable }), Object.freeze({ durable })]),
+);
+
 export function decodeOpenOptions(bytes: Uint8Array, view: DataView, at: number): ReplicaOptions {
-  return JSON.parse(decoder.decode(bytes.subarray(at + 32, at + view.getUint32(at, true)))) as ReplicaOptions;
+  const text = decoder.decode(bytes.subarray(at + 32, at + view.getUint32(at, true)));
+  const known = knownOptions.get(text);
+  return known ?? (JSON.parse(text) as ReplicaOptions);
 }

@@ -213,7 +213,7 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
         durable: json['durable'] === true,
         autoDelete: json['autoDelete'] === true,
         internal: json['internal'] === true,
-        arguments: argumentsFromJson(json['arguments'] ?? {}),
+        arguments: argumentsOf(json['arguments']),
         ...goesWith(json['goesWith']),
       };
     case 'queue':
@@ -225,7 +225,7 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
         durable: json['durable'] === true,
         owner: String(json['owner'] ?? ''),
         autoDelete: json['autoDelete'] === true,
-        arguments: argumentsFromJson(json['arguments'] ?? {}),
+        arguments: argumentsOf(json['arguments']),
         group: Number(json['group']),
         ...(json['replicas'] === undefined ? {} : { replicas: Number(json['replicas']) }),
         ...(json['movesFrom'] === undefined ? {} : { movesFrom: Number(json['movesFrom']) }),
@@ -239,7 +239,7 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
         destinationKind: json['destinationKind'] === 'exchange' ? 'exchange' : 'queue',
         destination: String(json['destination']),
         routingKey: String(json['routingKey']),
-        arguments: argumentsFromJson(json['arguments'] ?? {}),
+        arguments: argumentsOf(json['arguments']),
         durable: json['durable'] === true,
         ...goesWith(json['goesWith']),
       };
@@ -267,6 +267,14 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
     default:
       return undefined;
   }
+}
+
+/** Most have none: they share it. */
+const noArguments: Arguments = Object.freeze({});
+
+function argumentsOf(json: Json | undefined): Arguments {
+  if (json === undefined || Object.keys(json as object).length === 0) return noArguments;
+  return argumentsFromJson(json);
 }
 
 function goesWith(json: Json | undefined): { goesWith?: NodeBoot } {
