@@ -122,7 +122,8 @@ export class GroupService implements Flushable {
       this.traits,
       this.rules,
       options.clock,
-      (incarnation) => void this.served(incarnation),
+      this.outbox,
+      (incarnation) => this.served(incarnation),
     );
     this.wiringVersion = Math.min(options.state.wiringVersion, traits.wiringVersion);
     this.committedLsn = options.state.applied;
@@ -282,6 +283,11 @@ export class GroupService implements Flushable {
     const attachment = this.attachments.attach(node, boot, client, held, confirmed, named);
     this.touch();
     return attachment;
+  }
+
+  /** Publishes of that boot up to here are in the log. */
+  taken(boot: number): number {
+    return this.attachments.taken(boot);
   }
 
   /** The tie is cut; what the node holds stays held, and its consumers keep their queues, until it attaches again or is dead. */
