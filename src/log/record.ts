@@ -120,7 +120,7 @@ export class EnqueueView {
     return this.view.getFloat64(this.start + 24, true);
   }
   get priority(): number {
-    return this.bytes[this.start + 38]!;
+    return priorityOf(this.bytes, this.start);
   }
   get format(): number {
     return this.bytes[this.start + 39]!;
@@ -148,6 +148,16 @@ export function expiresAt(view: DataView, start: number): number {
 export function metaAt(view: DataView, start: number): number {
   const at = start + enqueueHeaderBytes + view.getUint16(start + 6, true) * 8;
   return (view.getUint8(start + 5) & RecordFlag.origin) === 0 ? at : at + originBytes;
+}
+
+/** The priority of the message of the enqueue record at `start`. */
+export function priorityOf(bytes: Uint8Array, start: number): number {
+  return bytes[start + 38]!;
+}
+
+/** Bytes of the body of the enqueue record at `start`. */
+export function bodyLength(view: DataView, start: number): number {
+  return view.getUint32(start + 20, true);
 }
 
 /** The origin of the enqueue record at `start`, if it has one. */
@@ -179,6 +189,18 @@ export class MessageParts {
   bodyStart = 0;
   bodyLength = 0;
   origin: Origin | undefined = undefined;
+
+  setMeta(bytes: Uint8Array): void {
+    this.metaBytes = bytes;
+    this.metaStart = 0;
+    this.metaLength = bytes.length;
+  }
+
+  setHeader(bytes: Uint8Array): void {
+    this.headerBytes = bytes;
+    this.headerStart = 0;
+    this.headerLength = bytes.length;
+  }
 
   /** The message of that record; its bytes are not copied. */
   setFrom(record: EnqueueView): void {
@@ -353,6 +375,8 @@ export function forEachDequeued(bytes: Uint8Array, view: DataView, at: number, e
 /** What every replica must know of a queue; the rest of its declaration is wiring. */
 export interface ReplicaOptions {
   durable: boolean;
+  /** The highest priority that counts; without, none does. */
+  priorities?: number;
 }
 
 const encoder = new TextEncoder();

@@ -20,7 +20,7 @@ import {
   enqueueLength,
   MessageParts,
 } from '../../log/record.js';
-import type { HeaderCodec, DeathReason } from '../dead-letter/death.js';
+import { DeathReason, type HeaderCodec } from '../dead-letter/death.js';
 import { envelope } from '../dead-letter/envelope.js';
 import type { GroupAppender } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
@@ -133,7 +133,7 @@ export class OutboxLog {
       this.waitFor(lookAgainMs);
       return false;
     }
-    const to = this.isUsable ? queue.deadLettering : undefined;
+    const to = this.isUsable ? queue.traits.deadLettering : undefined;
     if (to === undefined) {
       this.dequeue(queue.incarnation, position, entry.durable);
       return true;
@@ -189,22 +189,42 @@ export class OutboxLog {
     reason: DeathReason,
     to: DeadLettering,
   ): void {
+    this.note(this.parts, message, reason, to);
+    this.put(this.parts, queue.incarnation, position, durable);
+  }
+
+  /** Fills `parts` with the message as it is to be in the outbox. */
+  private note(parts: MessageParts, message: EnqueueView, reason: DeathReason, to: DeadLettering): void {
     const { headers, clock } = this.ports;
-    const { parts } = this;
-    const meta = envelope(message, to.vhost, to.exchange, to.routingKey);
-    const header = headers.note(message, { reason, queue: to.queue, time: Math.floor(clock.wall() / 1000) });
     parts.setFrom(message);
     parts.redelivered = false;
     parts.moved = false;
     parts.origin = undefined;
     parts.expiresAt = 0;
-    parts.metaBytes = meta;
-    parts.metaStart = 0;
-    parts.metaLength = meta.length;
-    parts.headerBytes = header;
-    parts.headerStart = 0;
-    parts.headerLength = header.length;
-    this.put(parts, queue.incarnation, position, durable);
+    parts.setMeta(envelope(message, to.vhost, to.exchange, to.routingKey));
+    parts.setHeader(headers.note(message, { reason, queue: to.queue, time: Math.floor(clock.wall() / 1000) }));
+  }
+
+  /** A message that the queue has refused, as it is to be in the outbox; none if nobody wants it. To be written in this turn. */
+  refused(queue: ServedQueue, message: MessageParts): MessageParts[] {
+    const to = this.isUsable ? queue.traits.deadLettering : undefined;
+    if (to === undefined) return [];
+    this.open();
+    const bytes = new Uint8Array(enqueueLength(message, 0));
+    const view = new DataView(bytes.buffer);
+    encodeEnqueue(bytes, view, 0, message, [], false, 0, 0);
+    const parts = new MessageParts();
+    this.note(parts, new EnqueueView().set(bytes, view, 0), DeathReason.maxlen, to);
+    return [parts];
+  }
+
+  /** Where room was made. */
+  write(parts: MessageParts, durable: boolean): void {
+    const { appender } = this.ports;
+    appender.reserve(enqueueLength(parts, 1));
+    const { chunk, offset } = appender;
+    const length = encodeEnqueue(chunk.bytes!, chunk.view!, offset, parts, [outboxIncarnation], durable, 0, 0);
+    this.last = appender.append(length);
   }
 
   /** Puts the message into the outbox, and takes it out of its queue. */
@@ -213,15 +233,11 @@ export class OutboxLog {
     this.dequeue(from, position, durable);
   }
 
-  /** With room for the dequeue that is to be in the same batch. */
+  /** With room for the dequeue as well: so that both are in one batch. */
   enqueue(parts: MessageParts, durable: boolean): void {
-    const { appender } = this.ports;
     this.open();
-    appender.reserve(enqueueLength(parts, 1) + dequeueLengthMax(1));
-    const { chunk, offset } = appender;
-    this.last = appender.append(
-      encodeEnqueue(chunk.bytes!, chunk.view!, offset, parts, [outboxIncarnation], durable, 0, 0),
-    );
+    this.ports.appender.reserve(enqueueLength(parts, 1) + dequeueLengthMax(1));
+    this.write(parts, durable);
   }
 
   dequeue(incarnation: Lsn, position: Lsn, durable: boolean): void {
