@@ -96,6 +96,6 @@ test(`${messages} messages wait for their time`, async (t) => {
   t.diagnostic(`its p99 from publish to receipt: ${waits.join(', ')} ms; serving again after ${Math.round(startMs)} ms`);
   assert.ok(due >= some, `${due} of ${some} went on`);
   assert.ok(each < memoryOfEachMax + messageMemory / messages, `${each} bytes each`);
-  for (const rate of rates.slice(1, 2)) assert.ok(rate > rates[0]! * rateShareMin, rates.join(', '));
+  assert.ok(rates[1]! > rates[0]! * rateShareMin, rates.join(", "));
   assert.deepEqual(broker.loggedErrors, []);
 });
