@@ -24,7 +24,7 @@ function propertiesOf({ bytes, headerStart, headerLength }: EnqueueView): Proper
 
 export const deathHeaders: Pick<HeaderCodec, 'note' | 'isCircle'> = {
   note(message, death) {
-    return rewriteHeaders(properties, withDeath(propertiesOf(message).headers(), message, death), { expires: false });
+    return rewriteHeaders(properties, withDeath(propertiesOf(message).headers(), message, death), false);
   },
 
   isCircle(message, queue) {

@@ -32,7 +32,7 @@ export const headerCodec: HeaderCodec = {
   delayed(message) {
     const properties = propertiesOf(message);
     const delay = delayIn(properties.headers()) ?? 0;
-    return rewriteHeaders(properties, { [delayHeader]: -delay }, { expires: true });
+    return rewriteHeaders(properties, { [delayHeader]: -delay }, true);
   },
 
   ttlMs(message) {

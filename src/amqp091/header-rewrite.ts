@@ -1,8 +1,7 @@
-/** A message's properties once more, with other headers; everything else stays as it is, byte for byte. */
 import type { Arguments } from '../model/broker.js';
 import { ByteReader } from '../wire/byte-reader.js';
-import { readU16 } from '../wire/bytes.js';
 import { ByteWriter } from '../wire/byte-writer.js';
+import { readU16 } from '../wire/bytes.js';
 import { copyFields, writeTable } from './codec/field-table.js';
 import { PropertyFlag } from './codec/generated/properties.js';
 import type { PropertyView } from './codec/property-view.js';
@@ -12,20 +11,21 @@ const reader = new ByteReader();
 const writer = new ByteWriter();
 
 /**
- * Flags and list again, with `headers` instead of those of the same names.
- * @param expires whether it keeps its expiration
+ * A message's property flags and list again, byte for byte but for its headers: those of `headers` replace or join what it has.
+ * @param keepsExpiration false: the message expires no more
  */
-export function rewriteHeaders(view: PropertyView, headers: Arguments, { expires }: { expires: boolean }): Uint8Array {
-  const { bytes, start, end, headersStart, headersEnd, expirationAt } = view;
-  const kept = expires ? 0xffff : ~PropertyFlag.expiration;
-  const flags = (readU16(bytes, start) | PropertyFlag.headers) & kept;
+export function rewriteHeaders(view: PropertyView, headers: Arguments, keepsExpiration: boolean): Uint8Array {
+  const { bytes, start, end, headersStart, headersEnd } = view;
+  const expirationAt = keepsExpiration ? -1 : view.expirationAt;
+  const dropped = keepsExpiration ? 0 : PropertyFlag.expiration;
+  const flags = (readU16(bytes, start) | PropertyFlag.headers) & ~dropped;
   writer.u8(flags >> 8);
   writer.u8(flags & 0xff);
   const tableAt = headersStart >= 0 ? headersStart : headersBelong(view);
   writer.raw(bytes, start + 2, tableAt);
   writeHeaders(view, headers);
   const restAt = headersStart >= 0 ? headersEnd : tableAt;
-  if (expires || expirationAt < 0) writer.raw(bytes, restAt, end);
+  if (expirationAt < 0) writer.raw(bytes, restAt, end);
   else {
     writer.raw(bytes, restAt, expirationAt);
     writer.raw(bytes, expirationAt + 1 + bytes[expirationAt]!, end);

@@ -31,7 +31,8 @@ const keepAliveMs = 60_000;
 /** Connections that are told in one turn: each may end all its channels. */
 const toldPerTurn = 100;
 
-export interface Amqp091Options extends Omit<ConnectionContext, 'limits' | 'counters' | 'partials' | 'routes' | 'inputTurns'> {
+export interface Amqp091Options
+  extends Omit<ConnectionContext, 'limits' | 'counters' | 'partials' | 'routes' | 'inputTurns'> {
   /** Runs a function in a later turn of the event loop. */
   later: (run: () => void) => void;
   /** What is not named has its default. */

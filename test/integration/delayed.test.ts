@@ -83,9 +83,7 @@ describe('messages that wait for their time', () => {
     await withCluster([], async (cluster) => {
       const { groups } = await cluster.untilView('there are groups', (view) => view.groups.length > 1);
       const group = delayGroup('/', exchange, { groups: groups.length - 1 });
-      const keeper = cluster.nodes.findIndex(
-        ({ name }) => name === groups.find((one) => one.id === group)?.primary,
-      );
+      const keeper = cluster.nodes.findIndex(({ name }) => name === groups.find((one) => one.id === group)?.primary);
       const other = (keeper + 1) % cluster.nodes.length;
       const connection = await connect(cluster, other);
       const channel = await connection.createConfirmChannel();

@@ -62,7 +62,9 @@ test(`${messages} messages wait for their time`, async (t) => {
   const control = await LoadConnection.open(new URL(broker.url));
   for (const exchange of ['soon', 'late'])
     await control.ask(
-      new ExchangeDeclare(exchange, 'x-delayed-message', false, true, false, false, false, { 'x-delayed-type': 'direct' }),
+      new ExchangeDeclare(exchange, 'x-delayed-message', false, true, false, false, false, {
+        'x-delayed-type': 'direct',
+      }),
     );
   await control.ask(new QueueDeclare('due', false, true, false, false, false, {}));
   for (const exchange of ['soon', 'late']) await control.ask(new QueueBind('due', exchange, 'k', false, {}));
@@ -93,9 +95,11 @@ test(`${messages} messages wait for their time`, async (t) => {
   const waits = [before, beside, firing, after].map(({ deliveryTimes }) => Math.round(deliveryTimes?.p99 ?? -1));
   t.diagnostic(`published to wait: ${Math.round(fillRate)} msg/s; ${Math.round(each)} bytes of memory each`);
   t.diagnostic(`a plain queue before, beside them, while ${some} go on, after a restart: ${rates.join(', ')} msg/s`);
-  t.diagnostic(`its p99 from publish to receipt: ${waits.join(', ')} ms; serving again after ${Math.round(startMs)} ms`);
+  t.diagnostic(
+    `its p99 from publish to receipt: ${waits.join(', ')} ms; serving again after ${Math.round(startMs)} ms`,
+  );
   assert.ok(due >= some, `${due} of ${some} went on`);
   assert.ok(each < memoryOfEachMax + messageMemory / messages, `${each} bytes each`);
-  assert.ok(rates[1]! > rates[0]! * rateShareMin, rates.join(", "));
+  assert.ok(rates[1]! > rates[0]! * rateShareMin, rates.join(', '));
   assert.deepEqual(broker.loggedErrors, []);
 });

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { EnqueueView } from '../../log/record.js';
 import type { ConnectionId, GetRequest, Holder } from '../../model/broker.js';
+import { checkConsumerArguments } from '../../model/wiring/queue-arguments.js';
 import type { Channel } from '../channel.js';
 import {
   type BasicCancel,
@@ -55,6 +56,7 @@ export function consume(channel: Channel, method: BasicConsume): void {
     const text = `all connections have ${host.limits.allConsumersMax} consumers, there may be no more`;
     throw new RefusedError(Refusal.notAllowed, text);
   }
+  checkConsumerArguments(method.arguments, `queue '${queue}' in vhost '${host.vhost}'`);
   const consumer = new Consumer(deliveries.credit, {
     tag,
     queue,
@@ -130,9 +132,16 @@ class Get implements GetRequest {
     this.sink = channel.deliveries;
   }
 
-  got(message: EnqueueView, position: number, redelivered: boolean, remaining: number, holder: Holder): void {
+  got(
+    message: EnqueueView,
+    position: number,
+    redelivered: boolean,
+    remaining: number,
+    holder: Holder,
+    returns: number,
+  ): void {
     this.channel.answer(
-      () => this.sink.got(message, position, redelivered, remaining, this.noAck ? null : holder),
+      () => this.sink.got(message, position, redelivered, remaining, this.noAck ? null : holder, returns),
       () => {
         if (!this.noAck) holder.release(position);
       },

@@ -39,6 +39,7 @@ import { PublishLog } from './publish-log.js';
 import { Purges } from './purges.js';
 import { QueueCare } from './queue-care.js';
 import { QueueUses } from './queue-uses.js';
+import { ReturnLog } from './return-log.js';
 import { ServedQueue } from './served-queue.js';
 import { ServiceGate } from './service-gate.js';
 import type { GroupServiceOptions, NodeUse } from './service-options.js';
@@ -62,6 +63,8 @@ export class GroupService implements Flushable {
   readonly expiry: Expiry;
   /** For queues: how long they go without use. */
   readonly leases: Leases;
+  /** For queues: counts what came back. */
+  readonly returns: ReturnLog;
   /** For queues: takes what they give up. */
   readonly outbox: OutboxLog;
   private readonly options: GroupServiceOptions;
@@ -94,47 +97,40 @@ export class GroupService implements Flushable {
     this.expiry = new Expiry(options.clock);
     this.leases = new Leases(options.clock, (queue) => this.uses.leaseOver(queue));
     this.dequeues = new DequeueLog(options.state, options.appender, this.traits, this.rules);
+    this.returns = new ReturnLog(options.appender, options.state.returns);
+    const touch = (): void => this.touch();
+    const served = (incarnation: Lsn): ServedQueue | undefined => this.served(incarnation);
+    const dispatchSoon = (queue: ServedQueue): void => this.dispatchSoon(queue);
     this.outbox = new OutboxLog({
       ...options,
       rules: this.rules,
       headers: options.headers ?? opaqueHeaders,
       isPaused: () => this.paused,
-      touch: () => this.touch(),
+      touch,
       loaded: (queue, chunk) => this.loaded(queue, chunk),
       after: (delayMs, run) => this.after(delayMs, run),
     });
-    this.dispatcher = new Dispatcher(options.state, () => this.touch());
+    this.dispatcher = new Dispatcher(options.state, touch);
     this.care = new QueueCare({
       state: options.state,
       traits: this.traits,
       leases: this.leases,
       served: ({ incarnation }) => this.served(incarnation),
-      dispatchSoon: (queue) => this.dispatchSoon(queue),
+      dispatchSoon,
       walk: (steps, done) => void this.attachments.walk(steps, done),
     });
-    this.purges = new Purges({
-      answers: this.answers,
-      later: options.state.slices.later,
-      touch: () => this.touch(),
-      isClosed: () => this.isClosed,
-    });
-    this.publishes = new PublishLog(
-      options.state,
-      options.appender,
-      this.traits,
-      this.rules,
-      options.clock,
-      this.outbox,
-      (incarnation) => this.served(incarnation),
-    );
+    const { later } = options.state.slices;
+    this.purges = new Purges({ answers: this.answers, later, touch, isClosed: () => this.isClosed });
+    const { state, appender, clock } = options;
+    this.publishes = new PublishLog(state, appender, this.traits, this.rules, clock, this.outbox, served);
     this.wiringVersion = Math.min(options.state.wiringVersion, traits.wiringVersion);
     this.committedLsn = options.state.applied;
     this.gate = new ServiceGate(!this.rules.waitReattach, {
       handedOver: options.handedOver,
       walk: (steps, done) => void this.attachments.walk(steps, done),
-      served: (incarnation) => this.served(incarnation),
+      served,
       servedQueues: () => this.queues,
-      dispatchSoon: (queue) => this.dispatchSoon(queue),
+      dispatchSoon,
       opened: () => {
         this.care.begin();
         this.uses.opened(options.tookOver);
@@ -211,6 +207,7 @@ export class GroupService implements Flushable {
       this.purges.isIdle &&
       this.dequeues.isIdle &&
       this.outbox.isIdle &&
+      this.returns.isIdle &&
       this.waits.isEmpty &&
       this.attachments.isQuiet
     );
@@ -260,6 +257,7 @@ export class GroupService implements Flushable {
     this.leases.close();
     this.care.close();
     this.outbox.close();
+    this.returns.clear();
     this.queues.clear();
     this.answers.clear();
     this.waits.clear();
@@ -449,6 +447,7 @@ export class GroupService implements Flushable {
     const mayAct = this.appender.mayAct();
     if (mayAct) this.answers.sendDue();
     if (this.gate.isOpen && !this.paused && (mayAct || !this.rules.leaseNeeded)) this.dispatcher.run();
+    this.returns.append();
     this.outbox.append();
     this.dispatcher.unpin();
     this.dequeues.append();

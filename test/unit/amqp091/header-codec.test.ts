@@ -34,7 +34,10 @@ test('a delayed message says so by a negative delay, and is otherwise as it came
     timestamp: 1_700_000_000,
   };
   const cases: [Arguments, Arguments][] = [
-    [{ 'x-delay': 1500, other: 'x' }, { 'x-delay': -1500, other: 'x' }],
+    [
+      { 'x-delay': 1500, other: 'x' },
+      { 'x-delay': -1500, other: 'x' },
+    ],
     [{ 'x-delay': '20' }, { 'x-delay': -20 }],
     [{ 'x-delay': 4_000_000_000 }, { 'x-delay': -4_000_000_000 }],
   ];
