@@ -19,8 +19,10 @@ import {
   type BasicReject,
   DeliverTemplate,
 } from '../codec/index.js';
+import { replyQueue } from '../../model/replies.js';
 import { Consumer } from '../consumer.js';
 import type { Deliveries } from '../deliveries.js';
+import { ReplyConsumer } from '../reply-consumer.js';
 import { Outcome } from '../unacked.js';
 import { queueName } from './queue-name.js';
 
@@ -43,10 +45,11 @@ export function qos(channel: Channel, method: BasicQos): void {
 
 export function consume(channel: Channel, method: BasicConsume): void {
   const { host, deliveries } = channel;
-  const queue = queueName(channel, method.queue);
   const tag = method.consumerTag || `amq.ctag-${randomBytes(tagBytes).toString('base64url')}`;
-  if (deliveries.consumers.has(tag))
+  if (deliveries.consumers.has(tag) || deliveries.replies?.tag === tag)
     throw new RefusedError(Refusal.notAllowed, `attempt to reuse consumer tag '${tag}'`);
+  if (method.queue === replyQueue) return consumeReplies(channel, method, tag);
+  const queue = queueName(channel, method.queue);
   if (deliveries.consumers.size >= host.limits.consumersMax) {
     const text = `reached maximum (${host.limits.consumersMax}) of consumers per channel`;
     throw new RefusedError(Refusal.notAllowed, text);
@@ -83,6 +86,17 @@ export function consume(channel: Channel, method: BasicConsume): void {
   );
 }
 
+/** The channel's client waits for replies (direct reply-to): they need no queue. */
+function consumeReplies(channel: Channel, { noAck, noWait }: BasicConsume, tag: string): void {
+  const { host, deliveries } = channel;
+  if (!noAck) throw new RefusedError(Refusal.preconditionFailed, 'reply consumer cannot acknowledge');
+  if (deliveries.replies !== null) throw new RefusedError(Refusal.preconditionFailed, 'reply consumer already set');
+  const consumer = new ReplyConsumer(tag, new DeliverTemplate(channel.number, tag), deliveries);
+  consumer.address = host.broker.replies.open(consumer);
+  deliveries.replies = consumer;
+  channel.reply(new BasicConsumeOk(tag), noWait);
+}
+
 /** The consumer is accepted; nothing was delivered to it yet. */
 export function consumeStarted(channel: Channel, consumer: Consumer): void {
   channel.reply(new BasicConsumeOk(consumer.tag), consumer.noWait);
@@ -92,6 +106,7 @@ export function consumeStarted(channel: Channel, consumer: Consumer): void {
 export function cancel(channel: Channel, method: BasicCancel): void {
   const { deliveries } = channel;
   const consumer = deliveries.consumers.get(method.consumerTag);
+  if (deliveries.replies?.tag === method.consumerTag) deliveries.dropReplies();
   if (!consumer?.subscription) {
     channel.reply(new BasicCancelOk(method.consumerTag), method.noWait);
     return;

@@ -20,6 +20,8 @@ export function handleMethod(channel: Channel, method: Method): void {
       return;
     case MethodId.channelFlow:
       return channels.flow(channel, method);
+    case MethodId.accessRequest:
+      return channels.access(channel);
     case MethodId.exchangeDeclare:
       return exchange.declare(channel, method);
     case MethodId.exchangeDelete:

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
+  AccessRequest,
   BasicAck,
   BasicConsume,
   BasicGet,
@@ -484,5 +485,13 @@ describe('errors that end the connection', () => {
     assert.equal((await client.expect(MethodId.basicAck, 1)).method.deliveryTag, 1);
     assert.ok(await client.silent());
     client.end();
+  });
+
+  it('answers access.request of old clients with a ticket', async () => {
+    await using host = await AmqpHost.start();
+    const client = await RawClient.open(host.port);
+    await client.openChannel(1);
+    client.send(1, new AccessRequest('/data', false, true, true, true, true));
+    assert.equal((await client.expect(MethodId.accessRequestOk, 1)).method.ticket, 1);
   });
 });

@@ -43,7 +43,7 @@ function blindfold(host: AmqpHost): { see(): void } {
   let asked: Parameters<typeof route> = ['/', '', '', () => ({})];
   broker.route = (...args) => {
     asked = args;
-    return { version: -1, keyed: false, queueCount: 1, isKnown: false, queues: [] };
+    return { version: -1, keyed: false, queueCount: 1, isKnown: false, queues: [], addresses: [] };
   };
   broker.publish = (_route, parts, owner, tag) => {
     const [args, copy] = [asked, copyOf(parts)];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RefusedError } from '../../../src/base/errors.js';
+import { protocolVersions } from '../../../src/base/versions.js';
 import { allRules } from '../../../src/base/rules.js';
 import { silentLogger } from '../../../src/base/logger.js';
 import { nobody } from '../../../src/model/broker.js';
@@ -68,6 +69,10 @@ async function setup(): Promise<Setup> {
     clock,
     rules: allRules,
     queues: new QueueAccess({ tables, clock, isCurrent: () => true }),
+    boot: b.boot,
+    links: b.links,
+    random: world.random.fork('broker'),
+    version: () => protocolVersions.max,
     mayRoute: () => true,
   });
   return { world, node: b, groups, tables, broker };

@@ -18,6 +18,7 @@ import type {
   Subscription,
   Wiring,
 } from '../../../src/model/broker.js';
+import { FakeReplies } from '../../fakes/fake-replies.js';
 import type { ProcessFactory, SimPorts, SimProcess } from '../../../sim/node-ports.js';
 
 export interface Defects {
@@ -193,6 +194,7 @@ class PerfectBroker implements Broker {
   readonly node: string;
   readonly wiring: Wiring;
   readonly gate = { closed: '', onChange: () => ({ close(): void {} }) };
+  readonly replies = new FakeReplies();
   readonly memory: Memory;
   private readonly ports: SimPorts;
 
