@@ -142,6 +142,23 @@ export class Deliveries implements DeliverySink {
     return true;
   }
 
+  // For transactions
+
+  holds(tag: number): boolean {
+    return this.unacked.has(tag);
+  }
+
+  tagsUpTo(tag: number): number[] {
+    return this.unacked.tagsUpTo(tag);
+  }
+
+  /** Takes a delivery out, which `taken` settles. */
+  take(tag: number, taken: (holder: Holder, position: number) => void): void {
+    this.unacked.take(tag, taken);
+    this.host.counters.acknowledged++;
+    if (this.retired.size > 0) this.dropRetired();
+  }
+
   /** The channel ends: the broker requeues whatever its client holds, which it may ask for meanwhile (`forEachHeld`). */
   close(): void {
     if (this.closed) return;

@@ -13,6 +13,7 @@ import { replyQueue } from '../model/replies.js';
 import { sameBytes } from '../wire/bytes.js';
 import { carbonKeys } from './carbon-copies.js';
 import type { ChannelHost, ConfirmFlush } from './channel-host.js';
+import type { ChannelTransaction } from './channel-transaction.js';
 import { ContentHeader, MethodId, ProtocolError, PublishView, ReplyCode, RoutingField } from './codec/index.js';
 import { ConfirmLedger } from './confirm-ledger.js';
 import type { OpenContent } from './input.js';
@@ -35,6 +36,8 @@ const persistentMode = 2;
 const nothing = new Uint8Array(0);
 
 export class Publisher implements OpenContent, ConfirmFlush {
+  /** Null until tx.select. */
+  transaction: ChannelTransaction | null = null;
   /** Null until confirm.select. */
   confirms: ConfirmLedger | null = null;
   private readonly host: ChannelHost;
@@ -156,6 +159,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
     this.releaseInput();
     if (this.confirms) this.host.broker.forgetPublisher(this.confirms);
     this.confirms = null;
+    this.transaction?.close();
     this.route = null;
   }
 
@@ -229,6 +233,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
     parts.bodyBytes = bodyBytes;
     parts.bodyStart = bodyStart;
     parts.bodyLength = header.bodySize;
+    if (this.transaction !== null) return this.transaction.publish(method, properties, parts);
     if (route.queueCount === 0 && method.mandatory) this.returnToSender(parts);
     const owner = route.isKnown ? (confirms ?? nobody) : this.lateOwner(method.mandatory);
     const parted = broker.publish(route, parts, owner, confirms?.nextTag ?? 0);
@@ -307,7 +312,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
     return mandatory ? this.late.mandatory : this.late.other;
   }
 
-  private readonly returnToSender = (message: MessageParts): void => {
+  readonly returnToSender = (message: MessageParts): void => {
     if (this.isClosed) return;
     const { host } = this;
     host.counters.returned++;

@@ -6,6 +6,7 @@ import type { EnqueueView, MessageParts } from '../log/record.js';
 import type { MoveStage } from './wiring/objects.js';
 import type { Definition } from './policy/definition.js';
 import type { Replies } from './replies.js';
+import type { TransactionPort } from './transaction.js';
 
 /** A client connection, unique in the cluster: `<node>/<boot>/<n>`. It owns exclusive queues. */
 export type ConnectionId = string;
@@ -219,6 +220,7 @@ export interface Broker {
   readonly wiring: Wiring;
   readonly gate: PublishGate;
   readonly replies: Replies;
+  readonly transactions: TransactionPort;
   hasVhost(name: string): boolean;
   /** Changes whenever routes may have changed. */
   readonly routingVersion: number;

@@ -165,7 +165,7 @@ class Get implements GetRequest {
 
 /** Settles deliveries for basic.ack, reject and nack. */
 export function settle(channel: Channel, deliveryTag: number, multiple: boolean, outcome: Outcome): void {
-  if (channel.deliveries.settle(deliveryTag, multiple, outcome)) return;
+  if ((channel.publisher.transaction ?? channel.deliveries).settle(deliveryTag, multiple, outcome)) return;
   throw new RefusedError(Refusal.preconditionFailed, `unknown delivery tag ${deliveryTag}`);
 }
 
@@ -189,5 +189,7 @@ export function recoverAsync(channel: Channel, method: BasicRecoverAsync): void 
 /** All that the client holds goes back, flagged redelivered. To the same consumer only (requeue=false): nobody does that. */
 function requeueAll(channel: Channel, requeue: boolean): void {
   if (!requeue) throw new RefusedError(Refusal.notImplemented, 'requeue=false');
-  channel.deliveries.settle(0, true, Outcome.requeue);
+  const { transaction } = channel.publisher;
+  if (transaction !== null) transaction.recover();
+  else channel.deliveries.settle(0, true, Outcome.requeue);
 }

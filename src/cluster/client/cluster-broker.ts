@@ -36,6 +36,7 @@ import type { SourcesGate } from './publish-gate.js';
 import type { QueueAccess } from './queue-access.js';
 import { QueueContents } from './queue-contents.js';
 import { RouteCache } from './route-cache.js';
+import { Transactions } from './transactions.js';
 
 /** The wiring with what concerns connections as a whole. */
 export interface ConnectionWiring extends Wiring {
@@ -67,6 +68,7 @@ export class ClusterBroker implements Broker {
   readonly wiring: Wiring;
   readonly gate: PublishGate;
   readonly replies: DirectReplies;
+  readonly transactions: Transactions;
   private readonly options: ClusterBrokerOptions;
   private readonly tables: WiringTables;
   private readonly sourcesGate: SourcesGate;
@@ -84,6 +86,14 @@ export class ClusterBroker implements Broker {
     this.contents = new QueueContents(options.tables, options.clients);
     this.gate = options.gate;
     this.replies = new DirectReplies(options);
+    this.transactions = new Transactions({
+      tables: options.tables,
+      clock: options.clock,
+      version: () => options.version(),
+      route: (...message) => this.route(...message),
+      reply: (address, parts) => this.replies.send(address, parts),
+      published: (bytes) => options.gate.published(bytes),
+    });
     this.sourcesGate = options.gate;
     this.deferred = new DeferredPublishes({
       clock: options.clock,
@@ -178,6 +188,7 @@ export class ClusterBroker implements Broker {
   /** The node stops. */
   close(): void {
     this.deferred.close();
+    this.transactions.close();
     this.options.queues.close();
   }
 

@@ -18,6 +18,9 @@ import type { EnqueueView, MessageParts } from '../../log/record.js';
 import type { ConsumeRequest, DeliverySink, GetRequest, PublishOwner, Subscription } from '../../model/broker.js';
 import { deliveryCost } from '../../model/delivery-cost.js';
 import type { GroupServicePort, HeldMessage } from '../../model/group-port.js';
+import { encodeUnit, type UnitMessage, type UnitSettlement } from '../../model/unit.js';
+import { ClosedSubscriptions } from './closed-subscriptions.js';
+import type { GroupClientContext, Unfinished } from './group-client-context.js';
 import type { ConfirmGate } from './confirm-gate.js';
 import { ConfirmRing } from './confirm-ring.js';
 import { HeldConfirms } from './held-confirms.js';
@@ -29,38 +32,10 @@ import { ClusterSubscription, type HolderClient, type QueueDestination, QueueHol
 import { Subscriptions } from './subscriptions.js';
 import { type ServiceControl, settle, type Tie } from './tie.js';
 
-/** What a group's client needs of its node. */
-export interface GroupClientContext {
-  readonly boot: number;
-  readonly turn: Turn;
-  readonly clock: Clock;
-  readonly rules: Rules;
-  readonly memory: OutboxMemory;
-  /** Runs a function in a later turn. */
-  readonly slices: Slices;
-  /** What nodes promise each other; see HeartbeatLiveness. */
-  readonly leaseMs: number;
-  /** The wiring that this node routes with (rule 15). */
-  wiringVersion(): number;
-}
-
 /** Held messages named, or subscriptions told of, in one turn. */
 export const attachSlice = 2048;
 /** A question that is not answered in this time fails. */
 export const requestTimeoutMs = 30_000;
-
-/** Counts; all are 0 when nobody uses the group. */
-export interface Unfinished {
-  /** Without a confirm. */
-  publishes: number;
-  /** Acks, rejections and requeues without an answer. */
-  settlements: number;
-  /** Gets, counts and purges without an answer. */
-  requests: number;
-  subscriptions: number;
-  /** Channels that have consumed or got anything. */
-  channels: number;
-}
 
 export class GroupClient implements HolderClient, Flushable {
   readonly group: number;
@@ -98,8 +73,7 @@ export class GroupClient implements HolderClient, Flushable {
   /** When a publish was confirmed, or began to wait for that when nothing else did. */
   private progressAt = 0;
   private toGrant: ClusterSubscription[] = [];
-  /** Closed in this turn: what they hold is not given back yet. Gathered, since a channel closes all of its own at once. */
-  private readonly closing = new Set<ClusterSubscription>();
+  private readonly closing = new ClosedSubscriptions();
 
   constructor(group: number, context: GroupClientContext) {
     this.group = group;
@@ -134,6 +108,22 @@ export class GroupClient implements HolderClient, Flushable {
       this.outbox.append(parts, incarnations, durable, this.context.boot, sequence);
       this.touch();
     }
+  }
+
+  /** Sends what a transaction does in this group, as one unit; `owner.completed(tag)` follows, when `gate` is open. */
+  transact(
+    messages: readonly UnitMessage[],
+    settlements: readonly UnitSettlement[],
+    owner: PublishOwner,
+    tag: number,
+    gate?: ConfirmGate,
+  ): void {
+    const isGated = gate !== undefined && gate.need > 1 && this.context.rules.minInSync;
+    const sequence = this.confirms.push(owner, tag, isGated ? gate : undefined);
+    const unit = encodeUnit(this.context.boot, sequence, messages, settlements);
+    // Kept here in any case: a log of this node would give back its parts only.
+    this.outbox.appendRecord(unit, 0, unit.length, sequence);
+    this.touch();
   }
 
   private passesOn(): void {
@@ -222,7 +212,7 @@ export class GroupClient implements HolderClient, Flushable {
       if (!(holder instanceof ClusterSubscription) || !holder.closed || this.closing.has(holder))
         holder.requeue(position);
     });
-    for (const subscription of this.closing) if (subscription.sink === sink) this.closing.delete(subscription);
+    this.closing.forgetSink(sink);
   }
 
   /** What is not finished yet between this node's clients and the group. */
@@ -267,18 +257,6 @@ export class GroupClient implements HolderClient, Flushable {
     this.touch();
   }
 
-  /** Gives back, flagged, what closed subscriptions hold. */
-  private giveBackClosed(): void {
-    if (this.closing.size === 0) return;
-    const sinks = new Set<DeliverySink>();
-    for (const subscription of this.closing) sinks.add(subscription.sink);
-    for (const sink of sinks)
-      sink.forEachHeld((holder, position) => {
-        if (holder instanceof ClusterSubscription && this.closing.has(holder)) holder.requeue(position);
-      });
-    this.closing.clear();
-  }
-
   // ---- attachments ----
 
   /** The present attachment, if any. */
@@ -297,14 +275,14 @@ export class GroupClient implements HolderClient, Flushable {
    */
   beginAttachment(named: (number: number, held: readonly HeldMessage[]) => void): void {
     this.detached();
-    this.giveBackClosed();
+    this.closing.giveBack();
     this.gone = '';
     const number = ++this.lastAttachment;
     this.current = number;
     const messages = new HeldMessages(this);
     const since = this.settlements.end;
     this.goThrough(this.nameHeld(messages), () => {
-      this.giveBackClosed();
+      this.closing.giveBack();
       this.nameSettled(messages, since);
       named(number, messages.held);
     });
@@ -316,6 +294,7 @@ export class GroupClient implements HolderClient, Flushable {
 
   /** @param since settlements from this number on were made while what is held was being named: it was held when that began. */
   private nameSettled(messages: HeldMessages, since: number): void {
+    messages.addUnits(this.outbox, this.confirms.confirmed);
     this.settlements.restart(
       since,
       (incarnation, position) => messages.addNew(incarnation, position),
@@ -389,7 +368,10 @@ export class GroupClient implements HolderClient, Flushable {
     const sequence = view.getFloat64(start + 24, true);
     this.returned ??= new PublishOutbox(this.context.memory);
     if (sequence <= this.confirms.confirmed || sequence <= this.returned.last) return;
-    this.returned.appendRecord(bytes, start, view.getUint32(start, true), sequence);
+    // Of a unit only its number is among the log's publishes.
+    const unit = this.outbox.unit(sequence);
+    if (unit !== undefined) this.returned.appendRecord(unit, 0, unit.length, sequence);
+    else this.returned.appendRecord(bytes, start, view.getUint32(start, true), sequence);
   }
 
   /** The group is gone for ever, with its queues: nothing is owed to anybody, what is asked of it is refused. */
@@ -472,7 +454,7 @@ export class GroupClient implements HolderClient, Flushable {
   flush(): void {
     this.dirty = false;
     for (const [owner, tag] of this.refusals.splice(0)) owner.refused(tag);
-    this.giveBackClosed();
+    this.closing.giveBack();
     if (this.tie !== undefined) this.send(this.tie);
     else if (this.gone !== '') this.abandon(this.gone);
     if (this.toGrant.length === 0) return;

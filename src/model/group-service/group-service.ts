@@ -40,6 +40,7 @@ import { QueueUses } from './queue-uses.js';
 import { ServedQueue } from './served-queue.js';
 import type { GroupServiceOptions, NodeUse } from './service-options.js';
 import { allPlain, TraitsOf } from './traits-of.js';
+import { UnitLog } from './unit-log.js';
 
 export class GroupService implements Flushable {
   readonly state: GroupState;
@@ -52,6 +53,8 @@ export class GroupService implements Flushable {
   wiringVersion: Lsn;
   /** For attachments: takes publishes into the log. */
   readonly publishes: PublishLog;
+  /** For attachments: takes transactions into the log. */
+  readonly units: UnitLog;
   /** For attachments and queues: tells the wiring of consumers. */
   readonly uses: QueueUses;
   /** For queues: what is asked of them, and when their first message expires. */
@@ -110,6 +113,7 @@ export class GroupService implements Flushable {
       options.clock,
       (incarnation) => void this.served(incarnation),
     );
+    this.units = new UnitLog(options.appender, this);
     this.wiringVersion = options.state.wiringVersion;
     this.committedLsn = options.state.applied;
     this.isOpen = !this.rules.waitReattach;
@@ -408,10 +412,6 @@ export class GroupService implements Flushable {
     this.dispatcher.later(queue);
   }
 
-  dispatchAfter(queue: ServedQueue, delayMs: number): void {
-    this.after(delayMs, () => this.dispatchSoon(queue));
-  }
-
   /** The chunk that the queue waits for is there. */
   loaded(queue: ServedQueue, chunk: Chunk): void {
     this.dispatcher.loaded(queue, chunk);
@@ -473,7 +473,7 @@ export class GroupService implements Flushable {
 
   /** The last lsn that this service put into the log. */
   private get logEnd(): Lsn {
-    return Math.max(this.dequeues.last, this.publishes.last, this.outbox.last);
+    return Math.max(this.dequeues.last, this.publishes.last, this.outbox.last, this.units.last);
   }
 
   private wiringReached(version: Lsn): void {
@@ -486,7 +486,8 @@ export class GroupService implements Flushable {
     this.touch();
   }
 
-  private after(delayMs: number, run: () => void): void {
+  /** Runs it later, if the service is there by then. */
+  after(delayMs: number, run: () => void): void {
     const timer = this.options.clock.after(delayMs, () => {
       this.timers.delete(timer);
       if (!this.isClosed) run();

@@ -74,7 +74,7 @@ export class PublishLog {
       (targets as number[])[i] = instead;
       if (instead === 0) left--;
     }
-    if (left === 0) return this.appendNumber(boot, sequence);
+    if (left === 0) return sequence === 0 ? undefined : this.appendNumber(boot, sequence);
     if (isMixed) return this.appendApart(parts, targets, durable, boot, sequence);
     // A node's word in a queue that moves is no message.
     if (ttlMs === forEver || parts.format === markerFormat) return this.encode(parts, targets, durable, boot, sequence);
@@ -151,8 +151,10 @@ export class PublishLog {
     return newest > incarnation ? newest : 0;
   }
 
-  private appendNumber(boot: number, sequence: number): void {
-    this.encode(noMessage, noQueues, false, boot, sequence);
+  /** `durable`: it is to be known after a restart of all replicas, too. */
+  appendNumber(boot: number, sequence: number, durable: boolean = false): void {
+    this.isRelaxed = false;
+    this.encode(noMessage, noQueues, durable, boot, sequence);
   }
 
   private encode(

@@ -24,7 +24,6 @@ import {
   QueueDeclare,
   QueueDelete,
   QueuePurge,
-  TxSelect,
 } from '../../../src/amqp091/codec/index.js';
 import { AmqpHost, eventually } from '../../fakes/amqp-host.js';
 import { RawClient } from '../../fakes/raw-client.js';
@@ -227,13 +226,6 @@ const hardCases: Case[] = [
     code: 540,
     text: /^NOT_IMPLEMENTED - immediate=true$/,
     blames: MethodId.basicPublish,
-  },
-  {
-    what: 'a transaction',
-    send: new TxSelect(),
-    code: 540,
-    text: /^NOT_IMPLEMENTED - transactions/,
-    blames: MethodId.txSelect,
   },
   {
     what: 'a recover without requeue',

@@ -1,0 +1,95 @@
+/**
+ * Takes what transactions do in this group into the log (model/unit.ts): number, publishes and dequeues in one batch, so that all of it
+ * is there or nothing, and that who sends it again finds its number and with it the rest.
+ *
+ * A message that a unit settles leaves its queue whoever holds it by then: if the client's node was taken for dead meanwhile, somebody else
+ * may have been given it, flagged. Otherwise the transaction would be half done.
+ */
+import type { Rules } from '../../base/rules.js';
+import type { Lsn } from '../../log/lsn.js';
+import { EnqueueView, MessageParts, RecordFlag } from '../../log/record.js';
+import type { GroupAppender } from '../group-port.js';
+import { EntryState } from '../queue/queue-index.js';
+import { forEachSettlement, messagesStart } from '../unit.js';
+import type { PublishLog } from './publish-log.js';
+import type { ServedQueue } from './served-queue.js';
+import { SettlementBatch } from './settlement-batch.js';
+
+/** What it needs of its service. */
+export interface UnitService {
+  readonly publishes: PublishLog;
+  readonly rules: Rules;
+  served(incarnation: Lsn): ServedQueue | undefined;
+  /** Runs it later, if the service is there by then. */
+  after(delayMs: number, run: () => void): void;
+}
+
+/** Only without `wholeUnits`: the second half comes so much later. */
+const halfMs = 5;
+
+export class UnitLog {
+  /** The last lsn given to a dequeue. */
+  last: Lsn = 0;
+  private readonly appender: GroupAppender;
+  private readonly service: UnitService;
+  private readonly view = new EnqueueView();
+  private readonly parts = new MessageParts();
+
+  constructor(appender: GroupAppender, service: UnitService) {
+    this.appender = appender;
+    this.service = service;
+  }
+
+  /** Takes the unit at `start`, whose number was checked. Its bytes are copied. */
+  append(bytes: Uint8Array, view: DataView, start: number): void {
+    const { appender } = this;
+    const { publishes, rules } = this.service;
+    const settled = this.settle(bytes, view, start);
+    const end = start + view.getUint32(start, true);
+    let durable = false;
+    for (const batch of settled.values()) durable ||= batch.durable;
+    for (let at = messagesStart(view, start); at < end; at += view.getUint32(at, true))
+      durable ||= (bytes[at + 5]! & RecordFlag.durable) !== 0;
+    appender.together(() => {
+      // Room for most of it at once; what it takes besides is found as it comes.
+      appender.reserve(end - start);
+      publishes.appendNumber(view.getUint32(start + 16, true), view.getFloat64(start + 24, true), durable);
+      this.publish(bytes, view, messagesStart(view, start), end);
+      if (rules.wholeUnits) this.dequeue(settled);
+    });
+    if (!rules.wholeUnits) this.service.after(halfMs, () => this.dequeue(settled));
+  }
+
+  private publish(bytes: Uint8Array, view: DataView, start: number, end: number): void {
+    const message = this.view;
+    for (let at = start; at < end; at += view.getUint32(at, true)) {
+      message.set(bytes, view, at);
+      this.parts.setFrom(message);
+      const incarnations = Array.from({ length: message.queueCount }, (_, i) => message.incarnation(i));
+      this.service.publishes.append(this.parts, incarnations, (message.flags & RecordFlag.durable) !== 0, 0, 0);
+    }
+  }
+
+  /** Takes what it settles out of the queues' hands; what is not there any more was settled otherwise. */
+  private settle(bytes: Uint8Array, view: DataView, start: number): Map<ServedQueue, SettlementBatch> {
+    const settled = new Map<ServedQueue, SettlementBatch>();
+    forEachSettlement(bytes, view, start, (incarnation, position) => {
+      const queue = this.service.served(incarnation);
+      const entry = queue?.state.index.find(position);
+      if (queue === undefined || entry === undefined || entry.state === EntryState.settling) return;
+      let batch = settled.get(queue);
+      if (batch === undefined) {
+        batch = new SettlementBatch();
+        settled.set(queue, batch);
+      }
+      batch.add(position, entry.durable);
+      queue.state.index.settle(entry);
+    });
+    return settled;
+  }
+
+  private dequeue(settled: ReadonlyMap<ServedQueue, SettlementBatch>): void {
+    for (const [queue, batch] of settled)
+      if (!queue.gone) this.last = batch.append(queue.incarnation, this.appender, false);
+  }
+}
