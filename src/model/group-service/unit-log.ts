@@ -8,9 +8,11 @@
 import type { Rules } from '../../base/rules.js';
 import type { Lsn } from '../../log/lsn.js';
 import { EnqueueView, MessageParts, RecordFlag } from '../../log/record.js';
+import { DeathReason } from '../dead-letter/death.js';
 import type { GroupAppender } from '../group-port.js';
 import { EntryState } from '../queue/queue-index.js';
 import { forEachSettlement, messagesStart } from '../unit.js';
+import type { OutboxLog } from './outbox-log.js';
 import type { PublishLog } from './publish-log.js';
 import type { ServedQueue } from './served-queue.js';
 import { SettlementBatch } from './settlement-batch.js';
@@ -18,6 +20,7 @@ import { SettlementBatch } from './settlement-batch.js';
 /** What it needs of its service. */
 export interface UnitService {
   readonly publishes: PublishLog;
+  readonly outbox: OutboxLog;
   readonly rules: Rules;
   served(incarnation: Lsn): ServedQueue | undefined;
   /** Runs it later, if the service is there by then. */
@@ -26,6 +29,12 @@ export interface UnitService {
 
 /** Only without `wholeUnits`: the second half comes so much later. */
 const halfMs = 5;
+
+/** What leaves queues: for good, or for the outbox. */
+interface Settled {
+  readonly queues: Map<ServedQueue, SettlementBatch>;
+  readonly dead: [queue: ServedQueue, position: Lsn][];
+}
 
 export class UnitLog {
   /** The last lsn given to a dequeue. */
@@ -46,8 +55,8 @@ export class UnitLog {
     const { publishes, rules } = this.service;
     const settled = this.settle(bytes, view, start);
     const end = start + view.getUint32(start, true);
-    let durable = false;
-    for (const batch of settled.values()) durable ||= batch.durable;
+    let durable = settled.dead.length > 0;
+    for (const batch of settled.queues.values()) durable ||= batch.durable;
     for (let at = messagesStart(view, start); at < end; at += view.getUint32(at, true))
       durable ||= (bytes[at + 5]! & RecordFlag.durable) !== 0;
     appender.together(() => {
@@ -71,25 +80,36 @@ export class UnitLog {
   }
 
   /** Takes what it settles out of the queues' hands; what is not there any more was settled otherwise. */
-  private settle(bytes: Uint8Array, view: DataView, start: number): Map<ServedQueue, SettlementBatch> {
-    const settled = new Map<ServedQueue, SettlementBatch>();
-    forEachSettlement(bytes, view, start, (incarnation, position) => {
+  private settle(bytes: Uint8Array, view: DataView, start: number): Settled {
+    const settled: Settled = { queues: new Map(), dead: [] };
+    forEachSettlement(bytes, view, start, (incarnation, position, rejects) => {
       const queue = this.service.served(incarnation);
       const entry = queue?.state.index.find(position);
       if (queue === undefined || entry === undefined || entry.state === EntryState.settling) return;
-      let batch = settled.get(queue);
+      const { durable } = entry;
+      queue.state.index.settle(entry);
+      if (rejects && this.isWanted(queue)) {
+        settled.dead.push([queue, position]);
+        return;
+      }
+      let batch = settled.queues.get(queue);
       if (batch === undefined) {
         batch = new SettlementBatch();
-        settled.set(queue, batch);
+        settled.queues.set(queue, batch);
       }
-      batch.add(position, entry.durable);
-      queue.state.index.settle(entry);
+      batch.add(position, durable);
     });
     return settled;
   }
 
-  private dequeue(settled: ReadonlyMap<ServedQueue, SettlementBatch>): void {
-    for (const [queue, batch] of settled)
+  /** What is refused goes elsewhere, or may have to. */
+  private isWanted(queue: ServedQueue): boolean {
+    return !queue.isKnown || (queue.deadLettering !== undefined && this.service.outbox.isUsable);
+  }
+
+  private dequeue({ queues, dead }: Settled): void {
+    for (const [queue, batch] of queues)
       if (!queue.gone) this.last = batch.append(queue.incarnation, this.appender, false);
+    for (const [queue, position] of dead) this.service.outbox.addNow(queue, position, DeathReason.rejected);
   }
 }
