@@ -29,8 +29,8 @@ type Expect = (typeof Expect)[keyof typeof Expect];
 const metaBytesMax = 512;
 /** The first buffer for a body in several frames; more is allocated only as it really arrives. */
 const firstGatherBytes = 256 * 1024;
-/** RabbitMQ's bound of per-message expiration: 32 bits of milliseconds. */
-const expirationMsMax = 0xffff_ffff;
+/** RabbitMQ's bound of per-message expiration: ten years. */
+const expirationMsMax = 315_360_000_000;
 const persistentMode = 2;
 
 const nothing = new Uint8Array(0);

@@ -176,7 +176,7 @@ const softCases: Case[] = [
     text: /PRECONDITION_FAILED - message size 100001 is larger than configured max size 100000/,
     blames: MethodId.basicPublish,
   },
-  ...['soon', '-1', '4294967296', ''].map((expiration) => ({
+  ...['soon', '-1', '315360000001', ''].map((expiration) => ({
     what: `the expiration '${expiration}'`,
     send: (client: RawClient) => client.publish(1, '', 'q', 'x', { expiration }),
     code: 406,
