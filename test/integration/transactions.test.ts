@@ -101,7 +101,7 @@ async function drain(client: RawClient, queue: string, count: number): Promise<s
   return bodies;
 }
 
-test('transactions while primaries are killed', { timeout: 90_000 }, async (t) => {
+test('S71, S72, S74: transactions while primaries are killed', { timeout: 90_000 }, async (t) => {
   await withCluster([], async (cluster) => {
     const [n1, n2, n3] = cluster.nodes as [NodeProcess, NodeProcess, NodeProcess];
     const [first, second] = [await clientOf(n1), await clientOf(n2)];
