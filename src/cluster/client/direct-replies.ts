@@ -52,7 +52,7 @@ export class DirectReplies implements Replies {
     const { links } = options;
     links?.handle(FrameType.reply, (_link, frame) => this.received(frame));
     links?.handle(FrameType.replyAsk, (link, frame) => this.asked(link, frame));
-    links?.handle(FrameType.replyAnswer, ({}, { bytes, view, start }) =>
+    links?.handle(FrameType.replyAnswer, (_link, { bytes, view, start }) =>
       this.questions.get(view.getUint32(start, true))?.(bytes[start + 4] === 1),
     );
   }

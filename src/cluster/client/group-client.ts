@@ -9,11 +9,9 @@
  *   publish ─┬─ direct: straight into the log of this node ────────────┬─ confirmed(sequence) ─ owner.completed(tag)
  *            └─ outbox ─ once per turn, or at the next attachment ─────┘
  */
-import type { Clock } from '../../base/clock.js';
 import { Refusal, RefusedError } from '../../base/errors.js';
-import type { Rules } from '../../base/rules.js';
-import { SlicedWalk, type Slices } from '../../base/slices.js';
-import { type Flushable, Phase, type Turn } from '../../base/turn.js';
+import { SlicedWalk } from '../../base/slices.js';
+import { type Flushable, Phase } from '../../base/turn.js';
 import type { EnqueueView, MessageParts } from '../../log/record.js';
 import type { ConsumeRequest, DeliverySink, GetRequest, PublishOwner, Subscription } from '../../model/broker.js';
 import { deliveryCost } from '../../model/delivery-cost.js';
@@ -25,7 +23,7 @@ import type { ConfirmGate } from './confirm-gate.js';
 import { ConfirmRing } from './confirm-ring.js';
 import { HeldConfirms } from './held-confirms.js';
 import { HeldMessages } from './held-messages.js';
-import { type OutboxMemory, PublishOutbox } from './publish-outbox.js';
+import { PublishOutbox } from './publish-outbox.js';
 import { type PurgeOutcome, type QueueCount, Requests } from './requests.js';
 import { Settlement, SettlementRing } from './settlement-ring.js';
 import { ClusterSubscription, type HolderClient, type QueueDestination, QueueHolder } from './subscription.js';

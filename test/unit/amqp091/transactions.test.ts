@@ -103,8 +103,8 @@ describe('transactions', () => {
     await client.expect(MethodId.txSelectOk, 1);
     client.send(1, new TxCommit());
     const received = [await client.next(), await client.next()];
-    const kinds = received.map(({ method }) => method!.id).sort();
-    assert.deepEqual(kinds, [MethodId.basicDeliver, MethodId.txCommitOk].sort());
+    const kinds = new Set<number>(received.map(({ method }) => method!.id));
+    assert.deepEqual(kinds, new Set([MethodId.basicDeliver, MethodId.txCommitOk]));
     assert.equal(host.broker.queues.get('q')!.held.size, 1);
   });
 

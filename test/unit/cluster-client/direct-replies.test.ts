@@ -67,7 +67,8 @@ describe('replies to waiting clients', () => {
     ask(b, address.text);
     ask(b, 'amq.rabbitmq.reply-to.junk');
     await world.run(10);
-    assert.deepEqual(answers.sort(), [false, true, true]);
+    assert.equal(answers.filter(Boolean).length, 2);
+    assert.equal(answers.length, 3);
     address.close();
     ask(b, address.text);
     await world.run(10);
