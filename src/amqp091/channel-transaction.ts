@@ -160,7 +160,9 @@ export class ChannelTransaction implements Transaction {
     const { transactionBytesMax, transactionSizeMax } = this.host.limits;
     if (this.messages.length + this.staged.size >= transactionSizeMax)
       throw tooMuch(`${transactionSizeMax} publishes and acknowledgements`, methodId);
-    if (this.bytes + bytes > transactionBytesMax) throw tooMuch(`${transactionBytesMax} bytes`, methodId);
+    // One message may be as large as any.
+    if (this.messages.length > 0 && this.bytes + bytes > transactionBytesMax)
+      throw tooMuch(`${transactionBytesMax} bytes`, methodId);
     this.host.partials.add(this.host, bytes);
     this.bytes += bytes;
   }

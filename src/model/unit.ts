@@ -30,22 +30,28 @@ export function isUnit(bytes: Uint8Array, start: number): boolean {
   return bytes[start + 4] === unitKind;
 }
 
-export function encodeUnit(
-  boot: number,
-  sequence: number,
-  messages: readonly UnitMessage[],
-  settlements: readonly UnitSettlement[],
-): Uint8Array {
+export function unitLength(messages: readonly UnitMessage[], settlements: readonly UnitSettlement[]): number {
   let length = unitHeaderBytes + settlements.length * settlementBytes;
   for (const { parts, incarnations } of messages) length += enqueueLength(parts, incarnations.length);
-  const bytes = new Uint8Array(length);
-  const view = new DataView(bytes.buffer);
-  view.setUint32(0, length, true);
-  bytes[4] = unitKind;
-  view.setUint32(16, boot, true);
-  view.setUint32(20, settlements.length, true);
-  view.setFloat64(24, sequence, true);
-  let at = unitHeaderBytes;
+  return length;
+}
+
+/** Writes a unit at `start`. */
+export function encodeUnit(
+  bytes: Uint8Array,
+  view: DataView,
+  start: number,
+  messages: readonly UnitMessage[],
+  settlements: readonly UnitSettlement[],
+  boot: number,
+  sequence: number,
+): void {
+  bytes.fill(0, start, start + unitHeaderBytes);
+  bytes[start + 4] = unitKind;
+  view.setUint32(start + 16, boot, true);
+  view.setUint32(start + 20, settlements.length, true);
+  view.setFloat64(start + 24, sequence, true);
+  let at = start + unitHeaderBytes;
   for (const { incarnation, position, rejects } of settlements) {
     bytes[at] = rejects ? 1 : 0;
     view.setFloat64(at + 1, incarnation, true);
@@ -54,7 +60,7 @@ export function encodeUnit(
   }
   for (const { parts, incarnations, durable } of messages)
     at += encodeEnqueue(bytes, view, at, parts, incarnations, durable, 0, 0);
-  return bytes;
+  view.setUint32(start, at - start, true);
 }
 
 /** Visits the settlements of the unit at `start`. */

@@ -16,7 +16,7 @@ import type { EnqueueView, MessageParts } from '../../log/record.js';
 import type { ConsumeRequest, DeliverySink, GetRequest, PublishOwner, Subscription } from '../../model/broker.js';
 import { deliveryCost } from '../../model/delivery-cost.js';
 import type { GroupServicePort, HeldMessage } from '../../model/group-port.js';
-import { encodeUnit, type UnitMessage, type UnitSettlement } from '../../model/unit.js';
+import type { UnitMessage, UnitSettlement } from '../../model/unit.js';
 import { ClosedSubscriptions } from './closed-subscriptions.js';
 import type { GroupClientContext, Unfinished } from './group-client-context.js';
 import type { ConfirmGate } from './confirm-gate.js';
@@ -118,9 +118,8 @@ export class GroupClient implements HolderClient, Flushable {
   ): void {
     const isGated = gate !== undefined && gate.need > 1 && this.context.rules.minInSync;
     const sequence = this.confirms.push(owner, tag, isGated ? gate : undefined);
-    const unit = encodeUnit(this.context.boot, sequence, messages, settlements);
     // Kept here in any case: a log of this node would give back its parts only.
-    this.outbox.appendRecord(unit, 0, unit.length, sequence);
+    this.outbox.appendUnit(messages, settlements, this.context.boot, sequence);
     this.touch();
   }
 

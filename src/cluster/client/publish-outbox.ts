@@ -9,7 +9,7 @@
  *                                                       ^ cursor              ^ end
  */
 import { encodeEnqueue, enqueueLength, type MessageParts, RecordFlag } from '../../log/record.js';
-import { isUnit } from '../../model/unit.js';
+import { encodeUnit, isUnit, unitLength, type UnitMessage, type UnitSettlement } from '../../model/unit.js';
 
 export const outboxSegmentBytes: number = 256 * 1024;
 /** Segments kept for reuse, over all groups of a node. */
@@ -95,13 +95,24 @@ export class PublishOutbox {
     this.took(segment, length, sequence);
   }
 
+  /** Encodes what a transaction does, as the last one. */
+  appendUnit(
+    messages: readonly UnitMessage[],
+    settlements: readonly UnitSettlement[],
+    boot: number,
+    sequence: number,
+  ): void {
+    const length = unitLength(messages, settlements);
+    const segment = this.room(length);
+    encodeUnit(segment.bytes, segment.view, segment.used, messages, settlements, boot, sequence);
+    this.tookUnit(segment, sequence);
+    this.took(segment, length, sequence);
+  }
+
   /** Copies an enqueue record, or a unit, as the last one. */
   appendRecord(bytes: Uint8Array, start: number, length: number, sequence: number): void {
     const segment = this.room(length);
-    if (isUnit(bytes, start)) {
-      segment.units++;
-      this.units.set(sequence, { segment, at: segment.used });
-    }
+    if (isUnit(bytes, start)) this.tookUnit(segment, sequence);
     segment.bytes.set(bytes.subarray(start, start + length), segment.used);
     this.took(segment, length, sequence);
   }
@@ -202,6 +213,11 @@ export class PublishOutbox {
     const segment = this.memory.take(length);
     this.segments.push(segment);
     return segment;
+  }
+
+  private tookUnit(segment: Segment, sequence: number): void {
+    segment.units++;
+    this.units.set(sequence, { segment, at: segment.used });
   }
 
   private took(segment: Segment, length: number, sequence: number): void {

@@ -27,6 +27,8 @@ export interface UnitService {
   after(delayMs: number, run: () => void): void;
 }
 
+/** What records take besides what the unit takes: the number, the heads of dequeues. */
+const spareBytes = 4096;
 /** Only without `wholeUnits`: the second half comes so much later. */
 const halfMs = 5;
 
@@ -43,6 +45,7 @@ export class UnitLog {
   private readonly service: UnitService;
   private readonly view = new EnqueueView();
   private readonly parts = new MessageParts();
+  private readonly incarnations: number[] = [];
 
   constructor(appender: GroupAppender, service: UnitService) {
     this.appender = appender;
@@ -60,8 +63,8 @@ export class UnitLog {
     for (let at = messagesStart(view, start); at < end; at += view.getUint32(at, true))
       durable ||= (bytes[at + 5]! & RecordFlag.durable) !== 0;
     appender.together(() => {
-      // Room for most of it at once; what it takes besides is found as it comes.
-      appender.reserve(end - start);
+      // Room for it at once, as a rule; what it takes besides is found as it comes.
+      appender.reserve(end - start + spareBytes);
       publishes.appendNumber(view.getUint32(start + 16, true), view.getFloat64(start + 24, true), durable);
       this.publish(bytes, view, messagesStart(view, start), end);
       if (rules.wholeUnits) this.dequeue(settled);
@@ -74,7 +77,9 @@ export class UnitLog {
     for (let at = start; at < end; at += view.getUint32(at, true)) {
       message.set(bytes, view, at);
       this.parts.setFrom(message);
-      const incarnations = Array.from({ length: message.queueCount }, (_, i) => message.incarnation(i));
+      const { incarnations } = this;
+      incarnations.length = message.queueCount;
+      for (let i = 0; i < message.queueCount; i++) incarnations[i] = message.incarnation(i);
       this.service.publishes.append(this.parts, incarnations, (message.flags & RecordFlag.durable) !== 0, 0, 0);
     }
   }

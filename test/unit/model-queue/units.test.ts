@@ -7,7 +7,7 @@ import { EnqueueView } from '../../../src/log/record.js';
 import type { GroupServicePort } from '../../../src/model/group-port.js';
 import { outboxIncarnation } from '../../../src/model/queue/outbox.js';
 import { noTraits, type QueueTraits } from '../../../src/model/queue/queue-traits.js';
-import { encodeUnit, type UnitSettlement } from '../../../src/model/unit.js';
+import { encodeUnit, unitLength, type UnitSettlement } from '../../../src/model/unit.js';
 import { publish, q, setUp, subscribe } from './service-support.js';
 import { messageParts, TestClient, TestPrimary } from './support.js';
 
@@ -20,7 +20,9 @@ function unit(
   durable = false,
 ): Uint8Array {
   const messages = bodies.map(([body, ...incarnations]) => ({ parts: messageParts(body), incarnations, durable }));
-  return encodeUnit(1, sequence, messages, settlements);
+  const bytes = new Uint8Array(unitLength(messages, settlements));
+  encodeUnit(bytes, new DataView(bytes.buffer), 0, messages, settlements, 1, sequence);
+  return bytes;
 }
 
 function transact(port: GroupServicePort, bytes: Uint8Array, wiringVersion = 0): void {
