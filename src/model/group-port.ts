@@ -42,10 +42,11 @@ export interface GroupAppender {
 
 /**
  * What the wiring hears of a queue's consumers, since it deletes auto-delete queues. `used`: it has its first one. `unused`: the
- * last one is gone. `idle`: some time after a takeover it has none, and only the wiring knows whether it ever had.
+ * last one is gone. `idle`: some time after a takeover it has none, and only the wiring knows whether it ever had. `expired`: it was
+ * not used for as long as that may be.
  */
 export interface QueueUse {
-  readonly kind: 'used' | 'unused' | 'idle';
+  readonly kind: 'used' | 'unused' | 'idle' | 'expired';
   /** Is it so still? By the time that it can be said it may not be: the system group may have no primary for a while. */
   holds(): boolean;
 }
@@ -59,6 +60,8 @@ export interface SubscribeOptions {
   exclusive: boolean;
   arguments: Arguments;
   credit: number;
+  /** It was given messages before, by an older primary. */
+  wasActive?: boolean;
 }
 
 /** What a node's attachment may ask of the primary. No call answers by returning; answers come through GroupClientPort. */

@@ -113,6 +113,7 @@ export class ClusterWiring implements ConnectionWiring {
    */
   queueUse(incarnation: number, { kind, holds }: QueueUse): void {
     const queue = this.tables.queueAt(incarnation);
+    if (kind === 'expired') return void this.persist({ op: 'queueUnused', incarnation }, holds);
     if (queue?.autoDelete !== true) return;
     const isMarked = this.tables.useOf(incarnation) !== undefined;
     if (kind === 'used') {

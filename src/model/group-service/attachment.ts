@@ -326,8 +326,8 @@ export class Attachment implements GroupServicePort {
   private trySubscribe(subscriber: number, incarnation: number, options: SubscribeOptions): string {
     const queue = this.service.served(incarnation);
     if (queue === undefined) return queueGone;
-    if (queue.refuses(options.exclusive))
-      return queue.isMoving && options.consumerTag !== moverTag ? queueMoves : queueInUse;
+    if (queue.consumers.refuses(options.exclusive))
+      return queue.consumers.isMoving && options.consumerTag !== moverTag ? queueMoves : queueInUse;
     if (this.consumers.has(subscriber)) return `not-allowed: subscriber ${subscriber} is in use`;
     const consumer = new Consumer(this, subscriber, queue, options);
     this.consumers.set(subscriber, consumer);

@@ -132,7 +132,7 @@ export class OutboxLog {
       this.waitFor(lookAgainMs);
       return false;
     }
-    const to = this.isUsable ? queue.deadLettering : undefined;
+    const to = this.isUsable ? queue.traits.deadLettering : undefined;
     if (to === undefined) {
       this.dequeue(queue, position, entry.durable);
       return true;

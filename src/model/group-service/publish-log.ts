@@ -5,7 +5,7 @@ import { encodeEnqueue, EnqueueView, enqueueLength, immediately, MessageParts, R
 import type { GroupAppender } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
 import { Origins } from '../origins.js';
-import { noTraits } from '../queue/queue-traits.js';
+import { needsCare, noTraits } from '../queue/queue-traits.js';
 import { markerFormat } from './marker-format.js';
 import type { TraitsOf } from './traits-of.js';
 
@@ -65,7 +65,7 @@ export class PublishLog {
           ttlMs = traits.ttlMs;
         }
         if (!traits.relaxed && queue.options.durable) this.isRelaxed = false;
-        if (queue.watcher === undefined && (traits !== noTraits || parts.expiresAt !== 0))
+        if (queue.watcher === undefined && (parts.expiresAt !== 0 || (traits !== noTraits && needsCare(traits))))
           this.serve(queue.incarnation);
         continue;
       }

@@ -109,7 +109,7 @@ export class UnitLog {
 
   /** What is refused goes elsewhere, or may have to. */
   private isWanted(queue: ServedQueue): boolean {
-    return !queue.isKnown || (queue.deadLettering !== undefined && this.service.outbox.isUsable);
+    return !queue.isKnown || (queue.traits.deadLettering !== undefined && this.service.outbox.isUsable);
   }
 
   private dequeue({ queues, dead }: Settled): void {

@@ -150,7 +150,7 @@ describe('units', () => {
     const deadLettering = { vhost: '/', queue: 'q', exchange: 'graves', routingKey: 'late' };
     const traits: QueueTraits = { ...noTraits, deadLettering };
     const { primary, client, port } = setUp({
-      traits: { version: 1, of: (queue) => (queue === q ? traits : noTraits) },
+      traits: { version: 1, wiringVersion: Number.POSITIVE_INFINITY, of: (queue) => (queue === q ? traits : noTraits) },
       durable: true,
     });
     publish(port, 1, 2, { durable: true });
