@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SimRandom } from '../../../sim/random.js';
-import type { UnitMessage } from '../../../src/model/unit.js';
+import { encodeUnit, unitHeaderBytes, unitLength, type UnitMessage } from '../../../src/model/unit.js';
+import { FrameType } from '../../../src/cluster/link/frame-types.js';
 import { EnqueueView } from '../../../src/log/record.js';
 import { ClusterSubscription } from '../../../src/cluster/client/subscription.js';
 import { TestClient } from './test-client.js';
@@ -71,6 +72,40 @@ async function consuming(world: World, client: Transactor, credit: number): Prom
 }
 
 describe('transactions of a group', () => {
+  it('that make no sense end the link, and nothing of them is done', async () => {
+    const whole = Buffer.alloc(unitLength([{ parts: message('m'), incarnations: [output], durable: true }], []));
+    const view = new DataView(whole.buffer, whole.byteOffset, whole.length);
+    encodeUnit(whole, view, 0, [{ parts: message('m'), incarnations: [output], durable: true }], [], 3, 1);
+    const spoiled = (change: (bytes: Buffer) => void): Buffer => {
+      const bytes = Buffer.from(whole);
+      change(bytes);
+      return bytes;
+    };
+    for (const unit of [
+      whole.subarray(0, whole.length - 1),
+      whole.subarray(0, 20),
+      Buffer.concat([whole, Buffer.alloc(3)]),
+      spoiled((bytes) => bytes.writeUInt32LE(1, 20)),
+      spoiled((bytes) => bytes.writeUInt32LE(0xffff_ffff, 20)),
+      spoiled((bytes) => bytes.writeUInt32LE(0, unitHeaderBytes)),
+      spoiled((bytes) => bytes.writeUInt32LE(7, unitHeaderBytes + 20)),
+      spoiled((bytes) => (bytes[4] = 1)),
+    ]) {
+      const { world, nodes, group } = await cluster();
+      const link = nodes[2]!.links.get('a')!;
+      const tie = nodes[2]!.clients.client(1).attachment!;
+      world.loop.after(0, nodes[2]!.context, () => {
+        const out = link.beginFrame(FrameType.transact, 1, 16 + unit.length, 3);
+        out.view.setUint32(out.offset, tie.number, true);
+        out.view.setFloat64(out.offset + 8, 1, true);
+        out.bytes.set(unit, out.offset + 16);
+      });
+      await world.run(5);
+      assert.equal(link.closed, true);
+      assert.deepEqual(textsIn(group, output), []);
+    }
+  });
+
   for (const where of [0, 2])
     it(`take effect together, ${where === 0 ? 'on the primary' : 'over a link'}, in order with publishes`, async () => {
       const { world, nodes, group } = await cluster();
