@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import type { Lsn } from '../../../src/log/lsn.js';
 import { EnqueueView } from '../../../src/log/record.js';
 import type { GroupServicePort } from '../../../src/model/group-port.js';
+import type { QueueTraitsSource } from '../../../src/model/group-service/traits-of.js';
 import { outboxIncarnation } from '../../../src/model/queue/outbox.js';
 import { noTraits, type QueueTraits } from '../../../src/model/queue/queue-traits.js';
 import { encodeUnit, unitLength, type UnitSettlement } from '../../../src/model/unit.js';
@@ -40,6 +41,11 @@ function bodiesIn({ state }: TestPrimary, queue: Lsn): string[] {
     const { bytes, bodyStart, bodyLength } = new EnqueueView().set(chunk.bytes!, chunk.view!, entry.offset);
     return new TextDecoder().decode(bytes.subarray(bodyStart, bodyStart + bodyLength));
   });
+}
+
+function traitsOf(some: Partial<QueueTraits>): QueueTraitsSource {
+  const traits: QueueTraits = { ...noTraits, ...some };
+  return { version: 1, wiringVersion: Number.POSITIVE_INFINITY, of: (queue) => (queue === q ? traits : noTraits) };
 }
 
 describe('units', () => {
@@ -130,6 +136,22 @@ describe('units', () => {
     assert.equal(stranger.settledCount, 1);
   });
 
+  it('settle a message that nobody holds by then, wherever it stands', () => {
+    const { primary, port, client } = setUp();
+    publish(port, 1, 5);
+    subscribe(port, 1, 4);
+    primary.run();
+    const held = client.take();
+    port.unsubscribe(1);
+    for (const { position } of held.slice(0, 3)) port.requeue(q, position, true);
+    primary.run();
+    transact(port, unit(6, [], [ack(held[1]!.position), ack(held[3]!.position)]));
+    primary.run();
+    subscribe(port, 2, 10);
+    primary.run();
+    assert.deepEqual(client.bodies(), ['m1', 'm3', 'm5']);
+  });
+
   it('wait for the wiring that they were routed with, and what comes behind them waits', () => {
     const { primary, client, port } = setUp();
     const version = primary.state.wiringVersion + 1;
@@ -148,9 +170,8 @@ describe('units', () => {
 
   it('bring what they refuse into the outbox, with the rest', () => {
     const deadLettering = { vhost: '/', queue: 'q', exchange: 'graves', routingKey: 'late' };
-    const traits: QueueTraits = { ...noTraits, deadLettering };
     const { primary, client, port } = setUp({
-      traits: { version: 1, wiringVersion: Number.POSITIVE_INFINITY, of: (queue) => (queue === q ? traits : noTraits) },
+      traits: traitsOf({ deadLettering }),
       durable: true,
     });
     publish(port, 1, 2, { durable: true });
