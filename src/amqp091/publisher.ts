@@ -229,7 +229,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
     parts.headerBytes = properties.bytes;
     parts.headerStart = properties.start;
     parts.headerLength = properties.end - properties.start;
-    if (properties.routingFields !== 0 || properties.replyToAt >= 0) this.rewriteHeader(parts);
+    if (properties.routingFields !== 0 || properties.replyToLength === replyQueue.length) this.rewriteHeader(parts);
     parts.bodyBytes = bodyBytes;
     parts.bodyStart = bodyStart;
     parts.bodyLength = header.bodySize;
@@ -288,7 +288,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
   /** What others see of the message differs from what was published: BCC is gone, the client's own address stands for its replies. */
   private rewriteHeader(parts: MessageParts): void {
     const { properties } = this.header;
-    const wantsReplies = properties.replyToAt >= 0 && properties.replyTo === replyQueue;
+    const wantsReplies = properties.replyTo === replyQueue;
     if (!wantsReplies && (properties.routingFields & RoutingField.bcc) === 0) return;
     const header = publishedHeader(properties, wantsReplies ? this.replyAddress() : undefined);
     parts.headerBytes = header;

@@ -35,6 +35,8 @@ export class PropertyView {
   replyToAt = -1;
   expirationAt = -1;
   userIdAt = -1;
+  /** Bytes of the reply-to, 0 if absent. */
+  replyToLength = 0;
 
   /** Points this view at flags and list in [start, end). Throws DecodeError if they make no sense. */
   set(bytes: Uint8Array, start: number, end: number): this {
@@ -47,6 +49,7 @@ export class PropertyView {
     this.headersEnd = -1;
     this.routingFields = 0;
     this.replyToAt = -1;
+    this.replyToLength = 0;
     this.expirationAt = -1;
     this.userIdAt = -1;
     if (end - start < 2) throw new DecodeError(`property flags of 2 bytes expected, ${end - start} left`);
@@ -92,6 +95,7 @@ export class PropertyView {
     if ((flags & PropertyFlag.replyTo) !== 0) {
       this.replyToAt = at;
       at = skipShortString(bytes, at);
+      this.replyToLength = at - this.replyToAt - 1;
     }
     if ((flags & PropertyFlag.expiration) !== 0) {
       this.expirationAt = at;
