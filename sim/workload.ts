@@ -9,6 +9,7 @@ import { Declarer, delayingExchange, fanoutExchange, type QueuePlan } from './wo
 import { MovePolicies } from './workload/move-policies.js';
 import { PolicyMaker } from './workload/policy-maker.js';
 import { Publisher, type Target } from './workload/publisher.js';
+import { Transactor, transactionInput, transactionOutputs } from './workload/transactor.js';
 import { Getter, Loner, Purger, Recycler } from './workload/spoilers.js';
 
 export interface WorkloadOptions {
@@ -32,6 +33,8 @@ export interface WorkloadOptions {
   deaths?: boolean;
   /** There is an exchange that has messages wait for their time; without it there may be. */
   delays?: boolean;
+  /** Some clients work in transactions; without it they do in some runs. */
+  transactions?: boolean;
 }
 
 const draining: ConsumerStyle = {
@@ -122,6 +125,14 @@ export class Workload {
       this.queues.push({ name: 'late', durable: true, fanned: false, arguments: {}, isLate: true });
   }
 
+  private addTransactions(): void {
+    const random = this.world.random.fork('transactions');
+    if (this.world.nodes.some((node) => node.versions.max < Feature.transactions)) return;
+    if (!(this.options.transactions ?? random.chance(0.2))) return;
+    for (const name of [transactionInput, ...transactionOutputs])
+      this.queues.push({ name, durable: true, fanned: false, arguments: {} });
+  }
+
   /** Arguments that go before policies. */
   private ownSettings(queue: string): Arguments {
     if (!this.settings.chance(0.3)) return {};
@@ -137,6 +148,7 @@ export class Workload {
       this.addMoving();
       this.addDeaths();
       this.addDelays();
+      this.addTransactions();
     }
     return this.declarer.setUp();
   }
@@ -156,6 +168,7 @@ export class Workload {
     const late = random.pick([0, 0, 400, 1000]);
     for (const plan of this.queues) {
       const { name } = plan;
+      if (name === transactionInput) continue;
       const redeclare = (): Promise<void> => this.declarer.declare(plan);
       const count = 1 + random.int(2);
       for (let i = 1; i <= count; i++)
@@ -166,6 +179,8 @@ export class Workload {
     if (this.has('purged')) this.produce(new Purger(world, 'purger', 'purged'));
     if (this.has('moving')) this.produce(new MovePolicies(world, 'moves', 'moving'));
     if (this.has('recycled')) this.produce(new Recycler(world, 'recycler', 'recycled'));
+    if (this.has(transactionInput))
+      for (let i = 1; i <= 2; i++) this.consume(new Transactor(world, `transactor${i}`), late);
     if (random.chance(0.4)) this.produce(new Loner(world, 'exclusive', true));
     if (random.chance(0.4)) this.produce(new Loner(world, 'auto-delete', false));
   }

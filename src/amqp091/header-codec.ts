@@ -3,11 +3,13 @@ import type { EnqueueView } from '../log/record.js';
 import type { MessageProperty, Properties } from '../model/broker.js';
 import type { HeaderCodec } from '../model/dead-letter/death.js';
 import { delayHeader, delayIn } from '../model/delay/delay-header.js';
+import { carbonKeys } from './carbon-copies.js';
 import { PropertyView } from './codec/property-view.js';
 import { deathHeaders } from './death-headers.js';
 import { rewriteHeaders } from './header-rewrite.js';
 
 const view = new PropertyView();
+const noKeys: readonly string[] = [];
 
 function propertiesOf({ bytes, headerStart, headerLength }: EnqueueView): PropertyView {
   return view.set(bytes, headerStart, headerStart + headerLength);
@@ -24,6 +26,11 @@ export const headerCodec: HeaderCodec = {
   ...deathHeaders,
 
   table: (message) => propertiesOf(message).headers(),
+
+  moreKeys(message) {
+    const properties = propertiesOf(message);
+    return properties.routingFields === 0 ? noKeys : carbonKeys(properties);
+  },
 
   properties: (message): Properties => {
     return (name) => propertyText(propertiesOf(message), name);

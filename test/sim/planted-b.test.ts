@@ -38,4 +38,5 @@ plantedTests([
   { rule: 'outboxSafeFirst', scenario: 'deaths', from: 2 },
   { rule: 'delayedTogether', scenario: 'delays' },
   { rule: 'delayedDue', scenario: 'delays' },
+  { rule: 'wholeUnits', scenario: 'transactions' },
 ]);

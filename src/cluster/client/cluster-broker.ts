@@ -4,6 +4,7 @@
  * cluster of one.
  */
 import type { Clock } from '../../base/clock.js';
+import type { Random } from '../../base/random.js';
 import type { Rules } from '../../base/rules.js';
 import { Refusal, RefusedError } from '../../base/errors.js';
 import { enqueueLength, MessageParts } from '../../log/record.js';
@@ -23,18 +24,22 @@ import type {
   Wiring,
 } from '../../model/broker.js';
 import { setDelayed } from '../../model/delay/delayed-record.js';
+import { replyPrefix } from '../../model/replies.js';
 import { checkArguments } from '../../model/wiring/arguments.js';
 import type { Delay } from '../../model/exchange/router.js';
 import type { QueueObject } from '../../model/wiring/objects.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import { ClusterRoute } from './cluster-route.js';
 import { DeferredPublishes, DeferredRoute, stillWaits } from './deferred-publishes.js';
+import { DirectReplies } from './direct-replies.js';
 import type { GroupClients } from './group-clients.js';
+import type { Links } from '../link/links.js';
 import type { GroupMembers } from './ports.js';
 import type { SourcesGate } from './publish-gate.js';
 import type { QueueAccess } from './queue-access.js';
 import { QueueContents } from './queue-contents.js';
 import { RouteCache } from './route-cache.js';
+import { Transactions } from './transactions.js';
 
 /** The wiring with what concerns connections as a whole. */
 export interface ConnectionWiring extends Wiring {
@@ -51,6 +56,12 @@ export interface ClusterBrokerOptions {
   clock: Clock;
   rules: Rules;
   queues: QueueAccess;
+  boot: number;
+  /** Undefined for a broker that is alone. */
+  links: Links | undefined;
+  random: Random;
+  /** The protocol version in use. */
+  version(): number;
   /** This node's wiring is known to be current: what others were told is complete is in it (rule 15). */
   mayRoute(): boolean;
 }
@@ -61,6 +72,8 @@ export class ClusterBroker implements Broker {
   readonly node: string;
   readonly wiring: Wiring;
   readonly gate: PublishGate;
+  readonly replies: DirectReplies;
+  readonly transactions: Transactions;
   private readonly options: ClusterBrokerOptions;
   private readonly tables: WiringTables;
   private readonly sourcesGate: SourcesGate;
@@ -78,6 +91,15 @@ export class ClusterBroker implements Broker {
     this.wiring = options.wiring;
     this.contents = new QueueContents(options.tables, options.clients);
     this.gate = options.gate;
+    this.replies = new DirectReplies(options);
+    this.transactions = new Transactions({
+      tables: options.tables,
+      clock: options.clock,
+      version: () => options.version(),
+      route: (...message) => this.route(...message),
+      reply: (address, parts) => this.replies.send(address, parts),
+      published: (bytes) => options.gate.published(bytes),
+    });
     this.sourcesGate = options.gate;
     this.deferred = new DeferredPublishes({
       clock: options.clock,
@@ -100,14 +122,16 @@ export class ClusterBroker implements Broker {
     exchange: string,
     routingKey: string,
     headers: () => Arguments,
+    moreKeys?: readonly string[],
     properties: Properties = noProperties,
   ): Route {
-    if (this.deferred.mustWait) return new DeferredRoute(vhost, exchange, routingKey, headers(), undefined, properties);
-    const route = this.routeNow(vhost, exchange, routingKey, headers, properties);
+    if (this.deferred.mustWait)
+      return new DeferredRoute(vhost, exchange, routingKey, headers(), moreKeys, undefined, properties);
+    const route = this.routeNow(vhost, exchange, routingKey, headers, moreKeys, properties);
     if (!route.waits && this.deferred.isEmpty) return route;
     const queues = this.namesOf(route);
     const waits = route.waits || queues.some((queue) => this.deferred.holds(queue));
-    return waits ? new DeferredRoute(vhost, exchange, routingKey, headers(), queues, properties) : route;
+    return waits ? new DeferredRoute(vhost, exchange, routingKey, headers(), moreKeys, queues, properties) : route;
   }
 
   /** Names of the queues of a route. */
@@ -126,18 +150,23 @@ export class ClusterBroker implements Broker {
     exchange: string,
     routingKey: string,
     headers: () => Arguments,
-    properties: Properties,
+    moreKeys: readonly string[] = noKeys,
+    properties: Properties = noProperties,
   ): ClusterRoute {
     const version = this.tables.routingVersion;
-    const known = this.routes.find(version, vhost, exchange, routingKey);
+    const isReply = exchange === '' && (routingKey.startsWith(replyPrefix) || moreKeys.some(isAddress));
+    const known = moreKeys.length > 0 || isReply ? undefined : this.routes.find(version, vhost, exchange, routingKey);
     if (known !== undefined) return known;
-    const routing = this.tables.route(vhost, exchange, routingKey, headers, properties);
+    const routing = this.tables.route(vhost, exchange, routingKey, headers, moreKeys, properties);
     const make = (): ClusterRoute => {
-      const route = new ClusterRoute(routing, version, this.options.clients, this.tables);
+      // A route to an address is not kept: there are many, and each is used a few times.
+      const kept = isReply ? { ...routing, keyed: false } : routing;
+      const route = new ClusterRoute(kept, version, this.options.clients, this.tables);
+      if (isReply) route.replies = [...new Set([routingKey, ...moreKeys])].filter(isAddress);
       if (!this.options.rules.closingWaits) route.waits = false;
       return route;
     };
-    if (!routing.keyed) return make();
+    if (!routing.keyed || isReply) return make();
     const { queues, waits } = routing;
     const route = queues.length === 1 && !waits ? this.routes.alone(version, queues[0]!.position, make) : make();
     this.routes.add(vhost, exchange, routingKey, route);
@@ -150,7 +179,8 @@ export class ClusterBroker implements Broker {
       this.sourcesGate.published(enqueueLength(parts, 0));
       return 1;
     }
-    const { targets, refusing } = route as ClusterRoute;
+    const { targets, refusing, replies } = route as ClusterRoute;
+    if (replies !== undefined) for (const address of replies) this.replies.send(address, parts);
     if (refusing !== undefined) {
       refusing.client.refuse(owner, tag);
       return 1;
@@ -172,14 +202,15 @@ export class ClusterBroker implements Broker {
 
   /** Routes with wiring that is current. */
   private publishDeferred(route: DeferredRoute, parts: MessageParts, owner: PublishOwner, tag: number): number {
-    const { vhost, exchange, routingKey, properties } = route;
-    const now = this.routeNow(vhost, exchange, routingKey, () => route.headers, properties);
+    const { vhost, exchange, routingKey, moreKeys, properties } = route;
+    const now = this.routeNow(vhost, exchange, routingKey, () => route.headers, moreKeys, properties);
     return now.waits ? stillWaits : this.publish(now, parts, owner, tag);
   }
 
   /** The node stops. */
   close(): void {
     this.deferred.close();
+    this.transactions.close();
     this.options.queues.close();
   }
 
@@ -250,4 +281,10 @@ export class ClusterBroker implements Broker {
       ...members.membersOf(queue.group),
     };
   }
+}
+
+const noKeys: readonly string[] = [];
+
+function isAddress(routingKey: string): boolean {
+  return routingKey.startsWith(replyPrefix);
 }

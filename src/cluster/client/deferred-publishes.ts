@@ -32,6 +32,7 @@ export class DeferredRoute implements Route {
   readonly routingKey: string;
   readonly headers: Arguments;
   readonly properties: Properties;
+  readonly moreKeys: readonly string[] | undefined;
   /** Names of its queues; undefined: they are not known. */
   readonly queues: readonly string[] | undefined;
 
@@ -40,10 +41,12 @@ export class DeferredRoute implements Route {
     exchange: string,
     routingKey: string,
     headers: Arguments,
+    moreKeys?: readonly string[],
     queues?: readonly string[],
     properties: Properties = () => '',
   ) {
     this.vhost = vhost;
+    this.moreKeys = moreKeys;
     this.queues = queues;
     this.exchange = exchange;
     this.routingKey = routingKey;

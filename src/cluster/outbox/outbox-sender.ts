@@ -11,7 +11,7 @@ import type { Lsn } from '../../log/lsn.js';
 import { EnqueueView, immediately, MessageParts } from '../../log/record.js';
 import type { Arguments, DeliverySink, Holder, PublishOwner, Subscription } from '../../model/broker.js';
 import type { HeaderCodec } from '../../model/dead-letter/death.js';
-import { EnvelopeKind, innerMeta, readEnvelope } from '../../model/dead-letter/envelope.js';
+import { EnvelopeKind, innerMeta, kindOf, readEnvelope } from '../../model/dead-letter/envelope.js';
 import { setDelayed } from '../../model/delay/delayed-record.js';
 import { outboxIncarnation } from '../../model/queue/outbox.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
@@ -24,6 +24,7 @@ import { PatientGate } from '../client/patient-gate.js';
 /** It is asked so often for the outbox, and tried so often whether a message may be routed by now. */
 const subscribeMs = 50;
 const routeMs = 5;
+const noKeys: readonly string[] = [];
 
 export interface OutboxSenderOptions {
   group: number;
@@ -217,17 +218,19 @@ export class OutboxSender implements DeliverySink, PublishOwner {
   private route(message: EnqueueView): ClusterRoute | undefined {
     const { tables, headers, clients } = this.options;
     const { last } = this;
-    if (last?.route.version === tables.routingVersion && last.isFor(message)) return last.route;
-    const { kind, vhost, exchange, routingKey } = readEnvelope(message);
-    const hasWaited = kind === EnvelopeKind.delayed;
+    const hasWaited = kindOf(message) === EnvelopeKind.delayed;
+    const keys = hasWaited ? headers.moreKeys(message) : noKeys;
+    const isPlain = hasWaited && keys.length === 0;
+    if (isPlain && last?.route.version === tables.routingVersion && last.isFor(message)) return last.route;
+    const { vhost, exchange, routingKey } = readEnvelope(message);
     const table = (): Arguments => headers.table(message);
-    let routing = tables.routeFrom(vhost, exchange, routingKey, table, headers.properties(message), hasWaited);
+    let routing = tables.routeFrom(vhost, exchange, routingKey, table, keys, headers.properties(message), hasWaited);
     if (routing.waits) return undefined;
     if (!hasWaited)
       routing = { ...routing, queues: routing.queues.filter(({ name }) => !headers.isCircle(message, name)) };
     const newGate = (): PatientGate => new PatientGate(tables);
     const route = new ClusterRoute(routing, tables.routingVersion, clients, tables, newGate);
-    if (hasWaited && route.keyed) this.last = new LastRoute(message, route);
+    if (isPlain && route.keyed) this.last = new LastRoute(message, route);
     return route;
   }
 }

@@ -32,6 +32,8 @@ export interface HeaderCodec {
   isCircle(message: EnqueueView, queue: string): boolean;
   /** The table of headers, for exchanges that route by it. */
   table(message: EnqueueView): Arguments;
+  /** Routing keys that it names besides its own: CC. */
+  moreKeys(message: EnqueueView): readonly string[];
   /** The same for properties. */
   properties(message: EnqueueView): Properties;
   /** The message's content header when it has been delayed: it says so, and is not delayed again. */
@@ -49,6 +51,7 @@ export const opaqueHeaders: HeaderCodec = {
   note: headerOf,
   isCircle: () => false,
   table: () => ({}),
+  moreKeys: () => [],
   properties: () => () => '',
   delayed: headerOf,
   ttlMs: () => undefined,

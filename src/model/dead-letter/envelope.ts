@@ -35,13 +35,18 @@ export function delayedEnvelope(vhost: string, exchange: string): Uint8Array {
   return joined([Uint8Array.of(EnvelopeKind.delayed), shortString(vhost), shortString(exchange)]);
 }
 
+/** How the message in the outbox came there. */
+export function kindOf({ bytes, metaStart }: EnqueueView): EnvelopeKind {
+  return bytes[metaStart] as EnvelopeKind;
+}
+
 /** Where the message in the outbox is to go. */
 export function readEnvelope(message: EnqueueView): Envelope {
   const { bytes, metaStart } = message;
   const exchangeAt = after(bytes, metaStart + 1);
   const keyAt = after(bytes, innerMeta(message));
   return {
-    kind: bytes[metaStart] as EnvelopeKind,
+    kind: kindOf(message),
     vhost: text(bytes, metaStart + 1),
     exchange: text(bytes, exchangeAt),
     routingKey: text(bytes, keyAt),

@@ -14,7 +14,7 @@ export interface Delay {
 
 /** Where a message goes. */
 export interface Routing {
-  /** True if it depends on exchange and routing key alone, until the wiring changes; false if it depends on more. */
+  /** True if it depends on exchange and one routing key alone, until the wiring changes; false if it depends on more. */
   readonly keyed: boolean;
   /** The queues that it reaches now: each once, in no particular order. */
   readonly queues: readonly QueueObject[];
@@ -29,6 +29,7 @@ const noDelays: readonly Delay[] = [];
 /** It leads nowhere. */
 export const nowhere: Routing = { keyed: true, queues: [], delays: noDelays, waits: false };
 
+const noKeys: readonly string[] = [];
 const noHeaders = (): Arguments => ({});
 const noProperties: Properties = () => '';
 
@@ -63,6 +64,7 @@ export class Router implements Reached {
    * @param from an exchange that exists.
    * @param exchanges those of the same vhost, by name.
    * @param headers is called once at most, and only if an exchange needs it.
+   * @param moreKeys as if the message were published with each of these as well.
    * @param hasWaited the time has come for which `from` had the message wait.
    */
   route(
@@ -70,11 +72,12 @@ export class Router implements Reached {
     routingKey: string,
     exchanges: ReadonlyMap<string, ExchangeTarget>,
     headers: () => Arguments,
+    moreKeys: readonly string[] = noKeys,
     properties: Properties = noProperties,
     hasWaited = false,
   ): Routing {
     this.stamp++;
-    this.keyed = true;
+    this.keyed = moreKeys.length === 0;
     this.askHeaders = headers;
     this.askProperty = properties;
     const queues: QueueObject[] = [];
@@ -93,6 +96,7 @@ export class Router implements Reached {
       }
       this.led = false;
       matcher?.match(routingKey, this);
+      for (let k = 0; k < moreKeys.length; k++) matcher?.match(moreKeys[k]!, this);
       if (this.led || exchange === undefined) continue;
       const name = target.alternateBy(this.ports.policies);
       const other = name === undefined ? undefined : exchanges.get(name);

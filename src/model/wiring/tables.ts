@@ -222,6 +222,7 @@ export class WiringTables {
   /**
    * The queues for a message.
    * @param headers the message's headers; called once at most, and only if an exchange needs them.
+   * @param moreKeys as if it were published with each of these as well
    * @throws RefusedError not-found if there is no such exchange, access-refused if it is internal.
    */
   route(
@@ -229,6 +230,7 @@ export class WiringTables {
     exchange: string,
     routingKey: string,
     headers: () => Arguments,
+    moreKeys?: readonly string[],
     properties?: Properties,
   ): Routing {
     const names = this.vhosts.get(vhost);
@@ -242,7 +244,7 @@ export class WiringTables {
         `cannot publish to internal exchange '${exchange}' in vhost '${vhost}'`,
       );
     }
-    return this.placed(this.router.route(from, routingKey, names.exchanges, headers, properties));
+    return this.placed(this.router.route(from, routingKey, names.exchanges, headers, moreKeys, properties));
   }
 
   /**
@@ -254,13 +256,14 @@ export class WiringTables {
     exchange: string,
     routingKey: string = '',
     headers: () => Arguments = () => ({}),
+    moreKeys?: readonly string[],
     properties?: Properties,
     hasWaited = false,
   ): Routing {
     const names = this.vhosts.get(vhost);
     const from = names?.exchanges.get(exchange);
     if (names === undefined || from?.exchange === undefined) return nowhere;
-    return this.placed(this.router.route(from, routingKey, names.exchanges, headers, properties, hasWaited));
+    return this.placed(this.router.route(from, routingKey, names.exchanges, headers, moreKeys, properties, hasWaited));
   }
 
   /** Where publishes go while queues move. */

@@ -117,7 +117,7 @@ describe('x-consistent-hash', () => {
     const byHeader = (key: string, headers: Arguments): string => wiring.reaches('h', key, headers).join();
     const byProperty = (key: string, id: string): string => {
       const properties: Properties = (name) => (name === 'message_id' ? id : 'no');
-      const { keyed, queues } = wiring.tables.route('/', 'p', key, noHeaders, properties);
+      const { keyed, queues } = wiring.tables.route('/', 'p', key, noHeaders, [], properties);
       assert.equal(keyed, false);
       return queues.map(({ name }) => name).join();
     };
