@@ -35,6 +35,7 @@ export function weightOf(routingKey: string): number {
 }
 
 export class ConsistentHashMatcher implements Matcher {
+  readonly picksOne = true;
   private readonly header: string | undefined;
   private readonly property: MessageProperty | undefined;
   private readonly shares: Share[] = [];

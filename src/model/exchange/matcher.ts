@@ -18,6 +18,8 @@ export interface Reached {
 }
 
 export interface Matcher {
+  /** It sends a message to one target, however many keys that has (CC, BCC): the first counts. */
+  readonly picksOne?: true;
   /** A binding is added once and removed once. */
   add(binding: BindingObject, target: Target): void;
   remove(binding: BindingObject, target: Target): void;

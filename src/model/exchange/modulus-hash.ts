@@ -9,6 +9,7 @@ import { TargetSet } from './target-set.js';
  * not matter.
  */
 export class ModulusHashMatcher implements Matcher {
+  readonly picksOne = true;
   private readonly targets = new TargetSet();
   /** By kind and name, so that all nodes say the same; made again when it is asked for after a change. */
   private ordered: readonly Target[] | undefined;

@@ -5,6 +5,7 @@ import { TargetSet } from './target-set.js';
 
 /** `x-random`: one of the targets, by chance, whatever the keys. */
 export class RandomMatcher implements Matcher {
+  readonly picksOne = true;
   private readonly targets = new TargetSet();
 
   add(_binding: BindingObject, target: Target): void {

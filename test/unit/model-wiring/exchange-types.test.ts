@@ -176,6 +176,13 @@ describe('x-random', () => {
     const { keyed, queues } = tables.route('/', 'x', 'k', noHeaders);
     assert.deepEqual([keyed, queues.map(({ name }) => name)], [false, ['c']]);
     assert.deepEqual([queueFor(tables, 'k'), queueFor(tables, 'k')], ['a', 'b']);
+    drawn.push(0, 1, 2);
+    const more = tables.route('/', 'x', 'k', noHeaders, ['other', 'third']);
+    assert.deepEqual(
+      more.queues.map(({ name }) => name),
+      ['a'],
+      'with CC too',
+    );
   });
 });
 
