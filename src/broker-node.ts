@@ -23,7 +23,7 @@ import { SoloLiveness } from './cluster/liveness/solo.js';
 import { FailoverNews } from './cluster/failover-news.js';
 import { Forgetting } from './cluster/forget.js';
 import { HotStandby } from './cluster/hot-standby.js';
-import { localGroup, type Member, MemberState, type Replica, systemGroup } from './cluster/map.js';
+import { type ClientEndpoints, localGroup, type Member, MemberState, type Replica, systemGroup } from './cluster/map.js';
 import { Entrance } from './cluster/entrance.js';
 import { Operations } from './cluster/operations.js';
 import { forgottenText } from './cluster/membership.js';
@@ -166,7 +166,7 @@ export class BrokerNode {
   }
 
   /** Tells the cluster where this node's clients connect. */
-  async announce(endpoints: { amqp: string; http: string }): Promise<void> {
+  async announce(endpoints: ClientEndpoints): Promise<void> {
     await this.entry.change((member) => ({ ...member, ...endpoints }));
   }
 
@@ -415,7 +415,7 @@ export class BrokerNode {
     this.gate = nodeGate(watched, options, ports.clock, ports.logger);
     journal.onState(() => {
       this.gate.check();
-      if (this.links !== undefined) this.entry.tellHealth(() => (journal.state === 'ok' ? undefined : lowOnDisk));
+      this.tellHealth();
     });
     this.clusterBroker = new ClusterBroker({
       node: options.node,

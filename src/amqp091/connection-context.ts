@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
+import type { RareLog } from '../base/rare-log.js';
 import type { Turn } from '../base/turn.js';
 import type { Admission } from '../model/admission.js';
 import type { Broker } from '../model/broker.js';
@@ -24,7 +25,19 @@ export interface ConnectionContext {
   partials: PartialBodies;
   inputTurns: InputTurns;
   product: Product;
+  /** Whoever speaks something else. */
+  turnedAway: RareLog;
 }
+
+/** What the transport knows of a client. */
+export interface Peer {
+  /** Version of TLS, such as TLSv1.3; '' = it is in the clear. */
+  readonly tls: string;
+  /** The user that its certificate names; undefined: none does. */
+  readonly certificateName: string | undefined;
+}
+
+export const plainPeer: Peer = { tls: '', certificateName: undefined };
 
 /** Told by a connection about its life. */
 export interface ConnectionOwner {

@@ -34,7 +34,9 @@ import {
   ProtocolError,
   ReplyCode,
 } from './codec/index.js';
-import type { ConnectionContext, ConnectionOwner } from './connection-context.js';
+import type { ConnectionContext, ConnectionOwner, Peer } from './connection-context.js';
+import type { RareLog } from '../base/rare-log.js';
+import { helloState } from '../security/client-hello.js';
 import type { ConnectionInfo } from './connection-info.js';
 import type { Counters } from './counters.js';
 import { describeFault, isFault, toProtocolError } from './errors.js';
@@ -67,6 +69,8 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   /** It has published, so that the broker's gate concerns it. */
   publishes = false;
   private readonly admission: Admission;
+  private readonly turnedAway: RareLog;
+  private readonly peer: Peer;
   private readonly socket: Socket;
   private readonly owner: ConnectionOwner;
   private readonly opening: Opening;
@@ -84,7 +88,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   /** The broker was told that the connection has ended. */
   private released = false;
 
-  constructor(socket: Socket, id: ConnectionId, context: ConnectionContext, owner: ConnectionOwner) {
+  constructor(socket: Socket, id: ConnectionId, context: ConnectionContext, owner: ConnectionOwner, peer: Peer) {
     this.socket = socket;
     this.id = id;
     this.owner = owner;
@@ -96,6 +100,8 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.counters = context.counters;
     this.partials = context.partials;
     this.admission = context.admission;
+    this.turnedAway = context.turnedAway;
+    this.peer = peer;
     this.logger = context.logger.child({ connection: this.name });
     this.connectedAt = context.clock.wall();
     this.input = new Input(socket, context.turn, context.inputTurns, context.counters, this, this);
@@ -109,6 +115,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
       admission: context.admission,
       hasVhost: (name) => context.broker.hasVhost(name),
       peerAddress: socket.remoteAddress ?? '',
+      peer,
     });
     const { handshakeTimeoutMs } = context.limits;
     this.deadline = context.clock.after(handshakeTimeoutMs, () => this.drop('the handshake took too long'));
@@ -130,6 +137,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
       user: opening.user,
       vhost: opening.vhost,
       mechanism: opening.mechanism,
+      tls: this.peer.tls,
       clientProperties: opening.clientProperties,
       state: this.stateName,
       channels: this.channels.count,
@@ -178,11 +186,17 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   // FrameHandler
 
-  protocolHeader(supported: boolean): void {
+  protocolHeader(supported: boolean, bytes: Uint8Array, start: number, end: number): void {
     if (supported) {
       this.opening.begin();
       return;
     }
+    const { remoteAddress, remotePort } = this.socket;
+    const isTls = end - start > 1 && helloState(bytes.subarray(start, end)) !== 'other';
+    const reason = isTls
+      ? 'it speaks TLS, and this port does not: its URL must begin with amqp, or have the port of amqps'
+      : 'what it says first is not AMQP 0-9-1';
+    this.turnedAway.warn({ client: `${remoteAddress}:${remotePort}`, reason });
     this.frames.protocolHeader();
     this.hangUp();
   }
@@ -245,13 +259,14 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   turnAway(): void {
     this.counters.connectionsRedirected++;
-    this.closeWith(redirection(this.admission));
+    this.closeWith(redirection(this.admission, this.peer));
   }
 
   opened(): void {
     this.state = State.running;
     this.deadline.cancel();
-    this.logger.info('connection opened', { user: this.user, vhost: this.vhost });
+    const { user, vhost, peer } = this;
+    this.logger.info('connection opened', { user, vhost, ...(peer.tls === '' ? {} : { tls: peer.tls }) });
     this.owner.opened(this);
   }
 

@@ -24,6 +24,9 @@ export interface MemberReport {
   pid: number;
   amqp: string;
   http: string;
+  /** The same over TLS; left out if there is none. */
+  amqps?: string;
+  https?: string;
   state: 'ready' | 'joining' | 'draining' | 'down';
   /** Why it leads nothing if that can be avoided, such as a full disk; left out if it is well. */
   ailing?: string;
@@ -78,6 +81,8 @@ export class ClusterReport implements GroupMembers, Presence {
         pid: value.pid,
         amqp: value.amqp,
         http: value.http,
+        ...(value.amqps === undefined ? {} : { amqps: value.amqps }),
+        ...(value.https === undefined ? {} : { https: value.https }),
         state: this.stateOf(value),
         ...(value.ailing === undefined ? {} : { ailing: value.ailing }),
         protocol: protocolOf(value),

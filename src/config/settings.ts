@@ -9,6 +9,8 @@ import { type CoordinatorSettings, coordinatorSettings, parseCoordinator } from 
 import { type Endpoint, parseEndpoint } from './endpoint.js';
 import { checkSecret, type LinkSettings, linkSettings } from './links.js';
 import { parseBytes, parseDuration } from './quantities.js';
+import { clientChecks, loginParts, type TlsOptions } from '../security/tls-options.js';
+import { parseTlsPlace, tlsEndpoint, tlsSettings } from './tls.js';
 
 /** An option or a line of the configuration file that makes no sense; the text names it. */
 export class ConfigError extends Error {
@@ -21,9 +23,15 @@ export type RawSettings = Readonly<Record<string, unknown>>;
 export interface NodeSettings {
   node: string;
   data: string;
-  amqp: Endpoint;
-  /** Null: no HTTP. */
+  /** Null: not in the clear. */
+  amqp: Endpoint | null;
+  /** Null: no HTTP, or not in the clear. */
   http: Endpoint | null;
+  /** Both over TLS; null: not at all. */
+  amqps: Endpoint | null;
+  https: Endpoint | null;
+  /** Null: nothing is listened for over TLS. */
+  tls: TlsOptions | null;
   /** Where the other brokers reach this one. */
   cluster: Endpoint;
   /** Null: a broker that is alone. */
@@ -123,16 +131,27 @@ function file(written: string): string {
   return written;
 }
 
+function plainPlace(written: string): Endpoint | null {
+  return written === 'off' ? null : parseEndpoint(written);
+}
+
 const mebibyte = 1024 * 1024;
+
+/** As RabbitMQ's. */
+const usualPorts = { amqps: 5671, https: 15_671 };
 
 const schema = v.strictObject({
   node: v.optional(read(nodeName), 'n1'),
   data: v.optional(read(folder), './understudy-data'),
-  amqp: v.optional(read(parseEndpoint), '127.0.0.1:5672'),
-  http: v.optional(
-    read((written) => (written === 'off' ? null : parseEndpoint(written))),
-    '127.0.0.1:15672',
-  ),
+  amqp: v.optional(read(plainPlace), '127.0.0.1:5672'),
+  http: v.optional(read(plainPlace), '127.0.0.1:15672'),
+  amqps: v.optional(read(parseTlsPlace), 'off'),
+  https: v.optional(read(parseTlsPlace), 'off'),
+  'tls-certificate': v.optional(read(file)),
+  'tls-key': v.optional(read(file)),
+  'tls-ca': v.optional(read(file)),
+  'tls-clients': v.optional(oneOf(clientChecks)),
+  'tls-login-from': v.optional(oneOf(loginParts)),
   cluster: v.optional(read(parseEndpoint), '127.0.0.1:25672'),
   coordinator: v.optional(read(parseCoordinator)),
   'cluster-secret': v.optional(secret),
@@ -206,6 +225,24 @@ function linksOf(output: Output, coordinator: CoordinatorSettings | null): LinkS
   }
 }
 
+function tlsOf(output: Output): Pick<NodeSettings, 'amqps' | 'https' | 'tls'> {
+  const amqps = tlsEndpoint(output.amqps, output.amqp, usualPorts.amqps);
+  const https = tlsEndpoint(output.https, output.http, usualPorts.https);
+  if (amqps === null && output.amqp === null) throw new ConfigError('amqp: off, and so is amqps: no client could connect');
+  try {
+    const tls = tlsSettings(amqps !== null || https !== null, {
+      certificate: output['tls-certificate'],
+      key: output['tls-key'],
+      ca: output['tls-ca'],
+      clients: output['tls-clients'],
+      'login-from': output['tls-login-from'],
+    });
+    return { amqps, https, tls };
+  } catch (error) {
+    throw new ConfigError((error as Error).message);
+  }
+}
+
 /** Names of all settings, as options and in the file. */
 export const settingNames: readonly string[] = Object.keys(schema.entries);
 
@@ -228,6 +265,7 @@ export function readSettings(...layers: readonly RawSettings[]): NodeSettings {
     data: output.data,
     amqp: output.amqp,
     http: output.http,
+    ...tlsOf(output),
     cluster: output.cluster,
     coordinator,
     links: linksOf(output, coordinator),

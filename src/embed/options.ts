@@ -1,6 +1,8 @@
 import type { Logger } from '../base/logger.js';
 import type { BrokerOptions } from '../broker-options.js';
 import { type Endpoint, formatEndpoint } from '../config/endpoint.js';
+import { tlsSettings } from '../config/tls.js';
+import type { ClientCheck, LoginPart, TlsOptions } from '../security/tls-options.js';
 import { brokerDefaults } from '../broker-options.js';
 
 /** What one broker and a whole cluster may both be told. */
@@ -15,6 +17,24 @@ export interface CommonOptions {
   users?: Readonly<Record<string, string>>;
 }
 
+/** Certificates for clients over TLS; PEM files, which are read again when they change. */
+export interface EmbeddedTls {
+  certificate: string;
+  key: string;
+  /** The authority of clients' certificates. */
+  ca?: string;
+  /** Whether clients must show one; default `none`. */
+  clients?: ClientCheck;
+  /** What of it names the user, for SASL EXTERNAL; default `distinguished-name`. */
+  loginFrom?: LoginPart;
+}
+
+/** Throws RangeError. @param isUsed something is listened for over TLS */
+export function tlsOf(tls: EmbeddedTls | undefined, isUsed: boolean): TlsOptions | null {
+  const { loginFrom, ...raw } = tls ?? {};
+  return tlsSettings(isUsed, { ...raw, 'login-from': loginFrom });
+}
+
 /** Host 127.0.0.1 and any free port unless said otherwise. */
 export function endpointOf(given: Partial<Endpoint> | undefined): Endpoint {
   return { host: given?.host ?? '127.0.0.1', port: given?.port ?? 0 };
@@ -25,9 +45,9 @@ export function usersOf(options: CommonOptions): ReadonlyMap<string, string> {
 }
 
 /** With the name and password of the first user. */
-export function amqpUrlOf(options: CommonOptions, endpoint: Endpoint): string {
+export function amqpUrlOf(options: CommonOptions, endpoint: Endpoint, scheme: 'amqp' | 'amqps' = 'amqp'): string {
   const [[user, password] = ['', '']] = usersOf(options);
-  return `amqp://${encodeURIComponent(user)}:${encodeURIComponent(password)}@${formatEndpoint(endpoint)}`;
+  return `${scheme}://${encodeURIComponent(user)}:${encodeURIComponent(password)}@${formatEndpoint(endpoint)}`;
 }
 
 export function memoryOf(options: CommonOptions): Partial<BrokerOptions> {
