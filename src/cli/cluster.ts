@@ -48,7 +48,7 @@ async function runAll(options: ClusterOptions & RawSettings, data: string): Prom
     import('./cluster/supervisor.js'),
   ]);
   const { amqp, http, cluster, amqps, https } = options;
-  const settings = sharedSettings(rawSettings(options));
+  const settings = withWholePaths(sharedSettings(rawSettings(options)));
   const followers = options.followers.split(',').filter((name) => name !== '');
   const plan: ClusterPlan = {
     nodes: Number(options.nodes),
@@ -71,6 +71,12 @@ async function runAll(options: ClusterOptions & RawSettings, data: string): Prom
   await refuseRunning([...earlier, ...plans]);
   await savePlan(plan, data);
   await supervise(plans, data, options.restart === true);
+}
+
+/** Nodes may be brought back from another folder. */
+function withWholePaths(settings: RawSettings): RawSettings {
+  const files = ['tls-certificate', 'tls-key', 'tls-ca'].filter((name) => settings[name] !== undefined);
+  return { ...settings, ...Object.fromEntries(files.map((name) => [name, resolve(String(settings[name]))])) };
 }
 
 async function supervise(plans: readonly NodePlan[], data: string, restart: boolean): Promise<void> {
