@@ -25,6 +25,7 @@ import { type Endpoint, formatEndpoint } from './config/endpoint.js';
 import { ConfigError } from './config/settings.js';
 import type { ManagementServer } from './management/server.js';
 import { ProcessClock } from './process/clock.js';
+import { ProcessMemory } from './process/memory.js';
 import { openFilesMax } from './process/open-files.js';
 import { processRandom } from './process/random.js';
 import { StaticAuthenticator } from './security/authenticator.js';
@@ -122,6 +123,7 @@ export class Node {
         slices: fullSlices(later),
         cluster: ports,
         headers: deathHeaders,
+        memory: new ProcessMemory(),
       },
       {
         ...options.broker,

@@ -16,7 +16,12 @@ const shared: readonly [flags: string, description: string][] = [
   ],
   ['--replicate <what>', 'queues that are on several nodes: all, durable or none; when founded (default all)'],
   ['--memory <bytes>', 'memory for messages; beyond it they live on disk only (default 256MiB)'],
+  [
+    '--memory-high-watermark <bytes>',
+    "publishers of all nodes wait above this: bytes, a share of the machine's memory such as 0.6, or off (default 4 times --memory and 512MiB)",
+  ],
   ['--disk-free-min <bytes>', 'publishers wait below this much free disk space (default 50MiB)'],
+  ['--disk-alarm <whose>', 'whose publishers wait then: node or cluster (default node)'],
   [
     '--time-share <time>',
     'how long a node leads a group that others have consumers of, with time-shared (default 10s)',

@@ -1,4 +1,6 @@
 /** What a node tells of the cluster: members, groups, joins. For `/api/cluster`, `status` and queue details. */
+import type { AlarmKind } from './alarms/alarms.js';
+import type { Shortages } from './alarms/shortages.js';
 import type { ClusterMap } from './cluster-map.js';
 import type { GroupMembers } from './client/ports.js';
 import type { JoinNews } from './join-news.js';
@@ -30,6 +32,8 @@ export interface MemberReport {
   state: 'ready' | 'joining' | 'draining' | 'down';
   /** Why it leads nothing if that can be avoided, such as a full disk; left out if it is well. */
   ailing?: string;
+  /** What it runs short of, so that publishers wait on all nodes; left out if it is nothing. */
+  alarms?: AlarmKind[];
   /** The oldest and the newest protocol version that it speaks. */
   protocol: [min: number, max: number];
 }
@@ -62,6 +66,7 @@ export interface ReportSources {
   readonly replication: Replication;
   readonly liveness: Liveness;
   readonly self: Replica;
+  readonly shortages: Shortages;
   /** Undefined for a broker that is alone. */
   readonly joins: JoinNews | undefined;
   readonly waiting: WaitingGroups | undefined;
@@ -85,9 +90,15 @@ export class ClusterReport implements GroupMembers, Presence {
         ...(value.https === undefined ? {} : { https: value.https }),
         state: this.stateOf(value),
         ...(value.ailing === undefined ? {} : { ailing: value.ailing }),
+        ...this.alarms(value.node),
         protocol: protocolOf(value),
       }))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  private alarms(node: string): { alarms?: AlarmKind[] } {
+    const alarms = this.sources.shortages.alarms.of(node);
+    return alarms.length === 0 ? {} : { alarms: [...alarms] };
   }
 
   /** All groups but the local ones, the system group first. */

@@ -10,6 +10,7 @@ import { type Endpoint, parseEndpoint } from './endpoint.js';
 import { checkSecret, type LinkSettings, linkSettings } from './links.js';
 import { parseBytes, parseDuration } from './quantities.js';
 import { clientChecks, loginParts, type TlsOptions } from '../security/tls-options.js';
+import { parseWatermark, type Watermark } from './watermark.js';
 import { parseTlsPlace, tlsEndpoint, tlsSettings } from './tls.js';
 
 /** An option or a line of the configuration file that makes no sense; the text names it. */
@@ -48,7 +49,11 @@ export interface NodeSettings {
   /** Which queues are on several nodes, where neither queue nor policy says so. */
   replicate: (typeof replicateDefaults)[number];
   memoryBytes: number;
+  /** Null: what goes with `memoryBytes`. */
+  memoryHighWatermark: Watermark | null;
   diskFreeBytesMin: number;
+  /** Whose publishers wait while the disk has less: this node's, or the cluster's. */
+  diskAlarm: (typeof diskAlarms)[number];
   lead: boolean;
   /** The newest protocol version that the node speaks. */
   protocol: number;
@@ -59,6 +64,7 @@ export interface NodeSettings {
 }
 
 const replicateDefaults = ['all', 'durable', 'none'] as const;
+const diskAlarms = ['node', 'cluster'] as const;
 const clientPolicies = ['any', 'primary'] as const;
 const placements = ['spread', 'single', 'ring', 'follow-consumers', 'time-shared'] as const;
 
@@ -172,7 +178,9 @@ const schema = v.strictObject({
   placement: v.optional(oneOf(placements)),
   replicate: v.optional(oneOf(replicateDefaults), 'all'),
   memory: v.optional(read(atLeast(parseBytes, 16 * mebibyte, '16MiB')), '256MiB'),
+  'memory-high-watermark': v.optional(read(parseWatermark)),
   'disk-free-min': v.optional(read(parseBytes), '50MiB'),
+  'disk-alarm': v.optional(oneOf(diskAlarms), 'node'),
   lead: v.optional(oneOf(['true', 'false']), 'true'),
   protocol: v.optional(whole(protocolVersions.min, protocolVersions.max), String(protocolVersions.max)),
   're-replicate-after': v.optional(read(parseDuration), '10m'),
@@ -276,6 +284,8 @@ export function readSettings(...layers: readonly RawSettings[]): NodeSettings {
     placement: placementOf(output),
     replicate: output.replicate,
     memoryBytes: output.memory,
+    memoryHighWatermark: output['memory-high-watermark'] ?? null,
+    diskAlarm: output['disk-alarm'],
     diskFreeBytesMin: output['disk-free-min'],
     lead: output.lead === 'true',
     protocol: output.protocol,

@@ -11,6 +11,8 @@ export interface CommonOptions {
   data?: string;
   /** Bytes of memory for a broker's messages; beyond it they live on disk only. Default 256 MiB. */
   memoryBytes?: number;
+  /** Publishers of all brokers of the cluster wait while this process uses more, the program's own memory included. Default: never. */
+  memoryHighWatermarkBytes?: number;
   /** Default: nothing is logged. */
   logger?: Logger;
   /** Passwords by user name; default guest/guest. */
@@ -51,7 +53,11 @@ export function amqpUrlOf(options: CommonOptions, endpoint: Endpoint, scheme: 'a
 }
 
 export function memoryOf(options: CommonOptions): Partial<BrokerOptions> {
-  return { memoryBytes: options.memoryBytes ?? brokerDefaults.memoryBytes };
+  const { memoryBytes, memoryHighBytes } = brokerDefaults;
+  return {
+    memoryBytes: options.memoryBytes ?? memoryBytes,
+    memoryHighBytes: options.memoryHighWatermarkBytes ?? memoryHighBytes,
+  };
 }
 
 export const inMemory = 'memory';

@@ -60,6 +60,8 @@ export const FrameType = {
   // 0x70-0x7f: what nodes tell each other for people to read
   joins: 0x70,
   standings: 0x71,
+  /** Publishers wait for them, too. */
+  alarms: 0x72,
 } as const;
 export type FrameType = (typeof FrameType)[keyof typeof FrameType];
 

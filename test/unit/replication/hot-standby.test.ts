@@ -34,7 +34,7 @@ class World {
   }
 
   get now(): string {
-    return `${this.standby.state} ${this.standby.primary}`;
+    return `${this.standby.state} ${this.standby.primary(false)}`;
   }
 
   member(node: string, amqp = `${node}:5672`, boot = 1): void {
