@@ -113,6 +113,11 @@ export class Amqp091Server implements ConnectionOwner {
     return this.connections.size;
   }
 
+  /** Clients that are not through with their handshake, that of TLS or ours. */
+  get unfinished(): number {
+    return this.opening.size;
+  }
+
   /** All connections as they are now. */
   list(): ConnectionInfo[] {
     return Array.from(this.connections, (connection) => connection.info);
