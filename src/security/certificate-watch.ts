@@ -73,7 +73,7 @@ export class CertificateWatch {
       this.use(await readCertificates(files));
     } catch (error) {
       const reason = (error as Error).message;
-      logger.error('new certificates cannot be used, the old ones stay', { purpose, files, reason });
+      logger.warn('new certificates cannot be used, the old ones stay', { purpose, files, reason });
     }
   }
 
