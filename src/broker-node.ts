@@ -24,7 +24,7 @@ import { SoloLiveness } from './cluster/liveness/solo.js';
 import { FailoverNews } from './cluster/failover-news.js';
 import { Forgetting } from './cluster/forget.js';
 import { HotStandby } from './cluster/hot-standby.js';
-import { type ClientEndpoints, localGroup, type Member, MemberState, type Replica, systemGroup } from './cluster/map.js';
+import { localGroup, type Member, MemberState, type Replica, systemGroup } from './cluster/map.js';
 import { Entrance } from './cluster/entrance.js';
 import { Operations } from './cluster/operations.js';
 import { forgottenText } from './cluster/membership.js';
@@ -155,10 +155,11 @@ export class BrokerNode {
   /** Says goodbye to nobody: the others see the links close. Everything acknowledged is on disk. */
   async stop(): Promise<void> {
     this.stopping = true;
-    const outer = [this.restoration, this.readiness, this.entry, this.versionKeeper, this.news, this.shortages, this.gate];
+    const outer = [this.restoration, this.readiness, this.entry, this.versionKeeper, this.news, this.gate];
     const wiring = [this.reconciler, this.wiringClient, this.wiringServer, this.clusterBroker, this.clients];
     const groups = [this.moves, this.joins, this.waiting, this.routeLease, this.replication, this.liveness, this.map];
     this.outboxes?.close();
+    this.shortages?.close();
     for (const part of [...outer, ...wiring, ...groups]) part?.close();
     await this.links?.close();
     await this.store?.close();
@@ -166,7 +167,7 @@ export class BrokerNode {
   }
 
   /** Tells the cluster where this node's clients connect. */
-  async announce(endpoints: ClientEndpoints): Promise<void> {
+  async announce(endpoints: Pick<Member, 'amqp' | 'http' | 'amqps' | 'https'>): Promise<void> {
     await this.entry.change((member) => ({ ...member, ...endpoints }));
   }
 

@@ -1,6 +1,5 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
-import type { RareLog } from '../base/rare-log.js';
 import type { Turn } from '../base/turn.js';
 import type { Admission } from '../model/admission.js';
 import type { Broker } from '../model/broker.js';
@@ -25,8 +24,6 @@ export interface ConnectionContext {
   partials: PartialBodies;
   inputTurns: InputTurns;
   product: Product;
-  /** Whoever speaks something else. */
-  turnedAway: RareLog;
 }
 
 /** What the transport knows of a client. */
@@ -44,4 +41,6 @@ export interface ConnectionOwner {
   /** The handshake is over. */
   opened(connection: Connection): void;
   closed(connection: Connection): void;
+  /** It speaks something else, and is about to be ended. @param beginning what it said first, eight bytes at most */
+  foreign(connection: Connection, beginning: Uint8Array): void;
 }

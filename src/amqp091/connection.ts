@@ -35,8 +35,6 @@ import {
   ReplyCode,
 } from './codec/index.js';
 import type { ConnectionContext, ConnectionOwner, Peer } from './connection-context.js';
-import type { RareLog } from '../base/rare-log.js';
-import { helloState } from '../security/client-hello.js';
 import type { ConnectionInfo } from './connection-info.js';
 import type { Counters } from './counters.js';
 import { describeFault, isFault, toProtocolError } from './errors.js';
@@ -69,7 +67,6 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   /** It has published, so that the broker's gate concerns it. */
   publishes = false;
   private readonly admission: Admission;
-  private readonly turnedAway: RareLog;
   private readonly peer: Peer;
   private readonly socket: Socket;
   private readonly owner: ConnectionOwner;
@@ -100,7 +97,6 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.counters = context.counters;
     this.partials = context.partials;
     this.admission = context.admission;
-    this.turnedAway = context.turnedAway;
     this.peer = peer;
     this.logger = context.logger.child({ connection: this.name });
     this.connectedAt = context.clock.wall();
@@ -191,12 +187,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
       this.opening.begin();
       return;
     }
-    const { remoteAddress, remotePort } = this.socket;
-    const isTls = end - start > 1 && helloState(bytes.subarray(start, end)) !== 'other';
-    const reason = isTls
-      ? 'it speaks TLS, and this port does not: its URL must begin with amqp, or have the port of amqps'
-      : 'what it says first is not AMQP 0-9-1';
-    this.turnedAway.warn({ client: `${remoteAddress}:${remotePort}`, reason });
+    this.owner.foreign(this, bytes.subarray(start, end));
     this.frames.protocolHeader();
     this.hangUp();
   }

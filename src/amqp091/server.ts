@@ -18,6 +18,7 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { fullSlices, SlicedWalk } from '../base/slices.js';
 import { RareLog } from '../base/rare-log.js';
+import { helloState } from '../security/client-hello.js';
 import type { TlsEntrance, TlsHandshake } from '../security/tls-entrance.js';
 import { Connection } from './connection.js';
 import { type ConnectionContext, type ConnectionOwner, type Peer, plainPeer } from './connection-context.js';
@@ -36,9 +37,7 @@ const toldPerTurn = 100;
 /** Clients that are turned away, in ten seconds of the log. */
 const turnedAwayLinesMax = 20;
 
-type OwnContext = 'limits' | 'counters' | 'partials' | 'inputTurns' | 'turnedAway';
-
-export interface Amqp091Options extends Omit<ConnectionContext, OwnContext> {
+export interface Amqp091Options extends Omit<ConnectionContext, 'limits' | 'counters' | 'partials' | 'inputTurns'> {
   /** Runs a function in a later turn of the event loop. */
   later: (run: () => void) => void;
   /** What is not named has its default. */
@@ -55,6 +54,7 @@ export function createAmqp091Server(options: Amqp091Options): Amqp091Server {
 export class Amqp091Server implements ConnectionOwner {
   readonly counters: Counters = new Counters();
   private readonly context: ConnectionContext;
+  private readonly turnedAway: RareLog;
   private readonly boot: number;
   /** One for each call of `listen`. */
   private readonly servers: Server[] = [];
@@ -74,15 +74,8 @@ export class Amqp091Server implements ConnectionOwner {
   constructor(options: Amqp091Options) {
     const limits = { ...defaultLimits, ...options.limits };
     const inputTurns = new InputTurns(limits.turnInputBytesMax, options.later);
-    const { logger, clock } = options;
-    this.context = {
-      ...options,
-      limits,
-      counters: this.counters,
-      partials: new PartialBodies(limits),
-      inputTurns,
-      turnedAway: new RareLog(logger, clock, 'a client was turned away', turnedAwayLinesMax),
-    };
+    this.context = { ...options, limits, counters: this.counters, partials: new PartialBodies(limits), inputTurns };
+    this.turnedAway = new RareLog(options.logger, options.clock, 'a client was turned away', turnedAwayLinesMax);
     this.boot = options.boot;
     this.gate = options.broker.gate.onChange((reason) => this.gateChanged(reason));
     this.admission = options.admission.onChange(() => this.admissionChanged());
@@ -156,6 +149,14 @@ export class Amqp091Server implements ConnectionOwner {
     this.opening.delete(connection);
     this.counters.connectionsClosed++;
     if (this.connections.size === 0) this.allClosed();
+  }
+
+  foreign({ name }: Connection, beginning: Uint8Array): void {
+    const isTls = beginning.length > 1 && helloState(beginning) !== 'other';
+    const reason = isTls
+      ? 'it speaks TLS, and this port does not: its URL must begin with amqp, or have the port of amqps'
+      : 'what it says first is not AMQP 0-9-1';
+    this.turnedAway.warn({ connection: name, reason });
   }
 
   private async stopOnce(reason: string): Promise<void> {

@@ -236,7 +236,8 @@ function linksOf(output: Output, coordinator: CoordinatorSettings | null): LinkS
 function tlsOf(output: Output): Pick<NodeSettings, 'amqps' | 'https' | 'tls'> {
   const amqps = tlsEndpoint(output.amqps, output.amqp, usualPorts.amqps);
   const https = tlsEndpoint(output.https, output.http, usualPorts.https);
-  if (amqps === null && output.amqp === null) throw new ConfigError('amqp: off, and so is amqps: no client could connect');
+  if (amqps === null && output.amqp === null)
+    throw new ConfigError('amqp: off, and so is amqps: no client could connect');
   try {
     const tls = tlsSettings(amqps !== null || https !== null, {
       certificate: output['tls-certificate'],

@@ -30,13 +30,16 @@ export function tlsSettings(isUsed: boolean, raw: RawTlsSettings): TlsOptions | 
   const { certificate, key, ca, clients = 'none', 'login-from': loginFrom } = raw;
   if (!isUsed) {
     const [name] = Object.entries(raw).find(([, value]) => value !== undefined) ?? [];
-    if (name !== undefined) throw new RangeError(`tls-${name}: nothing is listened for over TLS: say amqps or https too`);
+    if (name !== undefined)
+      throw new RangeError(`tls-${name}: nothing is listened for over TLS: say amqps or https too`);
     return null;
   }
   if (certificate === undefined || key === undefined)
-    throw new RangeError(`tls-${certificate === undefined ? 'certificate' : 'key'}: its file is needed for amqps and https`);
+    throw new RangeError(
+      `tls-${certificate === undefined ? 'certificate' : 'key'}: its file is needed for amqps and https`,
+    );
   if (clients !== 'none' && ca === undefined)
-    throw new RangeError('tls-ca: the authority that clients\' certificates must be from is needed with tls-clients');
+    throw new RangeError("tls-ca: the authority that clients' certificates must be from is needed with tls-clients");
   if (clients === 'none' && loginFrom !== undefined)
     throw new RangeError('tls-login-from: no client is asked for a certificate: say tls-clients: request or require');
   return { files: { certificate, key, ca }, clients, loginFrom: loginFrom ?? 'distinguished-name' };

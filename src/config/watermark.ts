@@ -9,7 +9,8 @@ export function parseWatermark(written: string): Watermark {
   const [, percent] = /^(\d{1,3}(?:\.\d+)?)%$/.exec(written) ?? [];
   const share = percent === undefined ? Number(/^[01]?\.\d+$/.exec(written)?.[0]) : Number(percent) / 100;
   if (Number.isNaN(share)) return { kind: 'bytes', bytes: parseBytes(written) };
-  if (share <= 0 || share > 1) throw new RangeError(`"${written}" is no share of the machine's memory such as 0.6 or 60%`);
+  if (share <= 0 || share > 1)
+    throw new RangeError(`"${written}" is no share of the machine's memory such as 0.6 or 60%`);
   return { kind: 'share', share };
 }
 

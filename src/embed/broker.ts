@@ -2,7 +2,16 @@ import { silentLogger } from '../base/logger.js';
 import { type Endpoint, formatEndpoint } from '../config/endpoint.js';
 import { Node } from '../node.js';
 import { checkBroker } from './checks.js';
-import { amqpUrlOf, type CommonOptions, type EmbeddedTls, endpointOf, inMemory, memoryOf, tlsOf, usersOf } from './options.js';
+import {
+  amqpUrlOf,
+  type CommonOptions,
+  type EmbeddedTls,
+  endpointOf,
+  inMemory,
+  memoryOf,
+  tlsOf,
+  usersOf,
+} from './options.js';
 
 export interface EmbeddedBrokerOptions extends CommonOptions {
   /** Default `n1`. */

@@ -23,8 +23,7 @@ const attributeNames: ReadonlyMap<string, string> = new Map([
 /** Undefined: the certificate has no such part, or none that could be a user's name. Of several alternative names it is the first. */
 export function certificateName(certificate: X509Certificate, part: LoginPart): string | undefined {
   const name = partOf(certificate, part);
-  const isName =
-    name !== undefined && name !== '' && Buffer.byteLength(name) <= nameBytesMax && !/\p{Cc}/u.test(name);
+  const isName = name !== undefined && name !== '' && Buffer.byteLength(name) <= nameBytesMax && !/\p{Cc}/u.test(name);
   return isName ? name : undefined;
 }
 

@@ -8,6 +8,7 @@ import { unfinishedBodies } from '../support/attacks/floods.js';
 import { ClusterProcesses } from '../support/cluster-processes.js';
 import type { NodeProcess } from '../support/node-process.js';
 import { commandLine } from './support/command.js';
+import { request } from './support/http.js';
 
 const mebibyte = 1024 * 1024;
 
@@ -81,6 +82,13 @@ describe('the alarm of memory', { timeout: 120_000 }, () => {
         const alarms = members.map(({ name, alarms: kinds = [] }) => `${name}: ${kinds.join()}`);
         assert.deepEqual(alarms, ['n1: memory', 'n2: ', 'n3: '], node.name);
       }
+      const health = await Promise.all(cluster.nodes.map((node) => request(`${String(node.httpUrl)}api/health`)));
+      assert.deepEqual(
+        health.map(({ status }) => status),
+        [503, 200, 200],
+        'consumers may come where the alarm is not',
+      );
+      assert.equal(health[1]!.body['blocked'], 'low on memory: node n1');
       const [program, ...words] = commandLine(['status', '--url', String(third.httpUrl)]);
       assert.match(execFileSync(program!, words, { encoding: 'utf8' }), /^n1 +ready \(low on memory\)/m);
 

@@ -24,7 +24,11 @@ const theirs = new Authority();
 const folder = mkdtempSync(join(tmpdir(), 'understudy-tls-'));
 
 /** Where the broker's own certificate is, to be replaced. */
-const own: CertificateFiles = { ca: join(folder, 'ca.pem'), certificate: join(folder, 'n.pem'), key: join(folder, 'n.key') };
+const own: CertificateFiles = {
+  ca: join(folder, 'ca.pem'),
+  certificate: join(folder, 'n.pem'),
+  key: join(folder, 'n.key'),
+};
 
 function put(files: CertificateFiles): void {
   copyFileSync(files.ca, own.ca);
@@ -69,7 +73,10 @@ describe('TLS for clients', () => {
 
   /** Lines of the log that have this text, from `from` on. */
   const linesWith = (text: string, from = 0): string[] =>
-    target.broker.log.slice(from).split('\n').filter((line) => line.includes(text));
+    target.broker.log
+      .slice(from)
+      .split('\n')
+      .filter((line) => line.includes(text));
 
   /** What `openssl s_client` says, connected to the broker. */
   function openssl(...args: (string | { input: string })[]): string {
@@ -178,10 +185,7 @@ describe('TLS for clients', () => {
         .end();
     });
     const { members } = JSON.parse(body) as { members: Record<string, string>[] };
-    assert.deepEqual(
-      [members[0]!['amqps'], members[0]!['https']],
-      [`127.0.0.1:${amqps}`, `127.0.0.1:${https}`],
-    );
+    assert.deepEqual([members[0]!['amqps'], members[0]!['https']], [`127.0.0.1:${amqps}`, `127.0.0.1:${https}`]);
     await assert.rejects(fetch(`http://127.0.0.1:${https}/api/cluster`));
   });
 

@@ -41,8 +41,13 @@ export class Authority implements Disposable {
     const request = this.path(`${name}.csr`);
     const certificate = this.path(`${name}.pem`);
     const extensions = this.path(`${name}.ext`);
-    writeFileSync(extensions, names === undefined ? '' : `subjectAltName=${names}
-`);
+    writeFileSync(
+      extensions,
+      names === undefined
+        ? ''
+        : `subjectAltName=${names}
+`,
+    );
     this.openssl('req', ...this.newKey(name), '-subj', subject, '-out', request);
     const by = ['-CA', this.path('ca.pem'), '-CAkey', this.path('ca.key'), '-CAcreateserial', '-days', String(days)];
     this.openssl('x509', '-req', '-in', request, ...by, '-extfile', extensions, '-out', certificate);

@@ -70,7 +70,8 @@ export class Alarms implements GateSource {
   reason(): string {
     for (const kind of alarmKinds) {
       const nodes = [...this.known].filter(([, kinds]) => kinds.includes(kind)).map(([node]) => node);
-      if (nodes.length > 0) return `low on ${kind}: ${nodes.length === 1 ? 'node' : 'nodes'} ${nodes.sort().join(', ')}`;
+      if (nodes.length > 0)
+        return `low on ${kind}: ${nodes.length === 1 ? 'node' : 'nodes'} ${nodes.sort().join(', ')}`;
     }
     return '';
   }

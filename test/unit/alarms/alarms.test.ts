@@ -20,22 +20,22 @@ class TestNode {
 
   constructor(name: string, alone = false) {
     this.name = name;
-    const node = this;
     const links = {
       handle: (_type: number, handler: FrameHandler) => {
-        node.handler = handler;
+        this.handler = handler;
       },
       observe: (listener: LinksListener) => {
-        node.linkListener = listener;
+        this.linkListener = listener;
       },
-      all: () => node.peers.values(),
+      all: () => this.peers.values(),
     };
+    const config = (): { version: number } => ({ version: this.version });
     const map = {
       get config() {
-        return { version: node.version };
+        return config();
       },
       listen: (listener: MapListener) => {
-        node.mapListener = listener;
+        this.mapListener = listener;
       },
     };
     this.alarms = new Alarms({

@@ -22,7 +22,7 @@ class World {
     this.state = state;
     const entry = { tellHealth: (ailing: () => string | undefined) => this.ailing.push(ailing()) };
     const links = { handle: () => {}, observe: () => {}, all: () => [] };
-    const world = this;
+    const current = (): JournalState => this.state;
     this.shortages = new Shortages({
       node: 'n1',
       map: { listen: () => {}, config: { version: 3 } } as unknown as ClusterMap,
@@ -30,10 +30,10 @@ class World {
       links: links as unknown as Links,
       journal: {
         get state() {
-          return world.state;
+          return current();
         },
-        onState: (listener) => {
-          world.stateChanged = listener;
+        onState: (listener): void => {
+          this.stateChanged = listener;
         },
       },
       diskAlarm,

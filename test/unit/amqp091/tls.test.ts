@@ -125,7 +125,10 @@ describe('AMQP over TLS', () => {
     client.send(0, new ConnectionStartOk({}, 'EXTERNAL', Buffer.from('\0*\0*'), 'en_US'));
     await client.expect(MethodId.connectionTune);
     assert.deepEqual(
-      secure.host.server.list().map(({ user, mechanism }) => [user, mechanism]).at(-1),
+      secure.host.server
+        .list()
+        .map(({ user, mechanism }) => [user, mechanism])
+        .at(-1),
       ['guest', 'EXTERNAL'],
     );
   });
@@ -158,7 +161,10 @@ describe('AMQP over TLS', () => {
   it('ends with who shows an expired certificate, one of somebody else, or none, and says so once', async () => {
     await using secure = await Secure.start('require');
     assert.match(await secure.refused(expired), /^its certificate \(CN=guest\) has expired: .* GMT$/);
-    assert.match(await secure.refused(foreign), /^its certificate \(CN=guest\) is not good here, issued by CN=ca: [A-Z_]+$/);
+    assert.match(
+      await secure.refused(foreign),
+      /^its certificate \(CN=guest\) is not good here, issued by CN=ca: [A-Z_]+$/,
+    );
     assert.equal(await secure.refused(), 'it shows no certificate');
     await using asking = await Secure.start('request');
     assert.match(await asking.refused(expired), /has expired/);

@@ -34,7 +34,11 @@ describe('TLS for clients', () => {
     ['a port without a key', { https: 'on', 'tls-certificate': 'c' }, /^tls-key: its file is needed/],
     ['files without a port', files, /^tls-certificate: nothing is listened for over TLS/],
     ['checks without an authority', { ...files, amqps: 'on', 'tls-clients': 'request' }, /^tls-ca: /],
-    ['a part of certificates that nobody shows', { ...files, amqps: 'on', 'tls-login-from': 'dns' }, /^tls-login-from: /],
+    [
+      'a part of certificates that nobody shows',
+      { ...files, amqps: 'on', 'tls-login-from': 'dns' },
+      /^tls-login-from: /,
+    ],
   ] as const) {
     it(`is refused with ${what}, by name`, () => {
       assert.throws(() => readSettings(written), { name: 'ConfigError', message });

@@ -22,6 +22,7 @@ describe('the high watermark of memory', () => {
   });
 
   it('is refused if it is no share', () => {
-    for (const written of ['0%', '101%', '0.0', '1.2']) assert.throws(() => parseWatermark(written), RangeError, written);
+    for (const written of ['0%', '101%', '0.0', '1.2'])
+      assert.throws(() => parseWatermark(written), RangeError, written);
   });
 });

@@ -5,7 +5,10 @@ import { helloState } from '../../../src/security/client-hello.js';
 
 /** A client's hello with a body of `length` bytes, in records of at most `recordMax`. */
 function hello(length: number, recordMax: number): Buffer {
-  const message = Buffer.concat([Buffer.from([1, length >> 16, (length >> 8) & 0xff, length & 0xff]), Buffer.alloc(length, 7)]);
+  const message = Buffer.concat([
+    Buffer.from([1, length >> 16, (length >> 8) & 0xff, length & 0xff]),
+    Buffer.alloc(length, 7),
+  ]);
   const records: Buffer[] = [];
   for (let at = 0; at < message.length; at += recordMax) {
     const payload = message.subarray(at, at + recordMax);
