@@ -58,11 +58,11 @@ class Secure implements AsyncDisposable {
   }
 
   /** A client that has been told what it may choose from. */
-  async started(shown?: CertificateFiles): Promise<{ client: RawClient; mechanisms: string }> {
+  async started(shown?: CertificateFiles): Promise<{ client: RawClient; mechanisms: string[] }> {
     const client = await RawClient.dial(this.port, showing(shown));
     client.sendBytes(protocolHeader);
     const { method } = await client.expect(MethodId.connectionStart);
-    return { client, mechanisms: method.mechanisms };
+    return { client, mechanisms: method.mechanisms.split(' ') };
   }
 
   /** A client that shows this gets nothing but the end. Returns the one line about it. */
@@ -118,10 +118,10 @@ describe('AMQP over TLS', () => {
 
   it('offers EXTERNAL to those whom their certificate names, and knows them by it, whatever they say', async () => {
     await using secure = await Secure.start('request');
-    assert.equal((await secure.started()).mechanisms, 'PLAIN AMQPLAIN');
-    assert.equal((await secure.started(nameless)).mechanisms, 'PLAIN AMQPLAIN');
+    assert.ok(!(await secure.started()).mechanisms.includes('EXTERNAL'));
+    assert.ok(!(await secure.started(nameless)).mechanisms.includes('EXTERNAL'));
     const { client, mechanisms } = await secure.started(guest);
-    assert.equal(mechanisms, 'PLAIN AMQPLAIN EXTERNAL');
+    assert.ok(mechanisms.includes('PLAIN') && mechanisms.includes('EXTERNAL'));
     client.send(0, new ConnectionStartOk({}, 'EXTERNAL', Buffer.from('\0*\0*'), 'en_US'));
     await client.expect(MethodId.connectionTune);
     assert.deepEqual(
