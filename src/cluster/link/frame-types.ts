@@ -37,6 +37,7 @@ export const FrameType = {
   get: 0x36,
   count: 0x37,
   purge: 0x38,
+  transact: 0x39,
   attached: 0x40,
   refused: 0x41,
   confirmed: 0x42,
@@ -64,6 +65,11 @@ export const FrameType = {
   standings: 0x71,
   /** Publishers wait for them, too. */
   alarms: 0x72,
+
+  // 0x80-0x8f: clients of one node to those of another (src/cluster/client/direct-replies.ts)
+  reply: 0x80,
+  replyAsk: 0x81,
+  replyAnswer: 0x82,
 } as const;
 export type FrameType = (typeof FrameType)[keyof typeof FrameType];
 
@@ -87,6 +93,7 @@ for (const [type, bytes] of [
   [FrameType.get, 25],
   [FrameType.count, 24],
   [FrameType.purge, 24],
+  [FrameType.transact, 16],
   [FrameType.attached, 16],
   [FrameType.refused, 16],
   [FrameType.confirmed, 16],
@@ -106,5 +113,8 @@ for (const [type, bytes] of [
   [FrameType.wiringAnswer, 4],
   [FrameType.routeAsk, 8],
   [FrameType.routeGrant, 8],
+  [FrameType.reply, 2],
+  [FrameType.replyAsk, 4],
+  [FrameType.replyAnswer, 5],
 ] as const)
   payloadBytesMin[type] = bytes;
