@@ -113,12 +113,10 @@ export class TlsEntrance implements CertificateUser {
     const { clients, loginFrom } = this.options;
     const certificate = clients === 'none' ? undefined : socket.getPeerX509Certificate();
     const fault = clients === 'none' ? '' : faultOf(socket, certificate, clients);
-    if (fault !== '') handshake.refuse(fault);
-    else
-      handshake.succeed({
-        socket,
-        certificateName: certificate === undefined ? undefined : certificateName(certificate, loginFrom),
-      });
+    if (fault !== '') return handshake.refuse(fault);
+    const name = certificate === undefined ? undefined : certificateName(certificate, loginFrom);
+    if (certificate !== undefined && name === undefined) handshake.tellNameless(certificate, loginFrom);
+    handshake.succeed({ socket, certificateName: name });
   }
 }
 
@@ -160,6 +158,12 @@ export class TlsHandshake implements InputInLine {
     if (this.over) return;
     this.entrance.tellRefused(this.client, this.arrival.protocol, reason);
     this.end();
+  }
+
+  /** It may log in otherwise. */
+  tellNameless(certificate: X509Certificate, loginFrom: LoginPart): void {
+    const fields = { client: this.client, certificate: distinguishedName(certificate), loginFrom };
+    this.entrance.options.logger.info('a certificate names no user: EXTERNAL is not offered', fields);
   }
 
   succeed(client: Secured): void {
