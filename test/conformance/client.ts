@@ -5,7 +5,6 @@ import { Inbox } from './inbox.js';
 import type { Session } from './session.js';
 
 const pollMs = 5;
-const waitMsMax = 8000;
 
 export type Message = amqp.Message;
 export type PublishOptions = amqp.Options.Publish;
@@ -33,6 +32,10 @@ export class Client {
     const client = new Client(session, connection, await connection.createConfirmChannel());
     connection.on('error', (error: Error) => client.closings.push(error.message));
     return client;
+  }
+
+  private get deadline(): number {
+    return performance.now() + this.session.patienceMs;
   }
 
   /** Another channel of the same connection. */
@@ -93,7 +96,7 @@ export class Client {
 
   /** basic.get with acknowledgement; tries until there is a message. */
   async soon(queue: string): Promise<Message> {
-    for (const deadline = performance.now() + waitMsMax; performance.now() < deadline; await pause(pollMs)) {
+    for (const deadline = this.deadline; performance.now() < deadline; await pause(pollMs)) {
       const message = await this.channel.get(queue);
       if (message !== false) return message;
     }
@@ -123,7 +126,7 @@ export class Client {
   /** Waits until so many messages are ready. */
   async becomes(queue: string, count: number): Promise<void> {
     let last = -1;
-    for (const deadline = performance.now() + waitMsMax; performance.now() < deadline; await pause(pollMs)) {
+    for (const deadline = this.deadline; performance.now() < deadline; await pause(pollMs)) {
       last = await this.count(queue);
       if (last === count) return;
     }
@@ -141,9 +144,9 @@ export class Client {
 
   /** Waits until something is so. */
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    for (const deadline = performance.now() + waitMsMax; performance.now() < deadline; await pause(pollMs))
+    for (const deadline = this.deadline; performance.now() < deadline; await pause(pollMs))
       if (await holds()) return;
-    throw new Error(`not within ${waitMsMax} ms: ${what}`);
+    throw new Error(`not within ${this.session.patienceMs} ms: ${what}`);
   }
 
   /** What an operation on a channel of its own comes to: 'done', or the reply code and text. */
@@ -163,14 +166,14 @@ export class Client {
   }
 
   async consume(queue: string, options: amqp.Options.Consume = {}): Promise<Inbox> {
-    return Inbox.open(this.channel, queue, options);
+    return Inbox.open(this.channel, queue, options, this.session.patienceMs);
   }
 
   /** A consumer on a channel of its own, with a prefetch limit. */
   async consumer(queue: string, prefetch = 1, options: amqp.Options.Consume = {}): Promise<Inbox> {
     const { channel } = await this.sibling();
     await channel.prefetch(prefetch);
-    return Inbox.open(channel, queue, options);
+    return Inbox.open(channel, queue, options, this.session.patienceMs);
   }
 
   reject(message: Message): void {

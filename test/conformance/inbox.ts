@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import type * as amqp from 'amqplib';
 import { within } from '../support/within.js';
 
-const waitMsMax = 8000;
 /** How long nothing must come where nothing may. */
 const silenceMs = 60;
 
@@ -17,16 +16,24 @@ export class Inbox {
   private came: () => void = () => {};
   private end: () => void = () => {};
 
-  private constructor(channel: amqp.ConfirmChannel, queue: string) {
+  private readonly patienceMs: number;
+
+  private constructor(channel: amqp.ConfirmChannel, queue: string, patienceMs: number) {
     this.channel = channel;
     this.queue = queue;
+    this.patienceMs = patienceMs;
     this.cancelled = new Promise((resolve) => {
       this.end = resolve;
     });
   }
 
-  static async open(channel: amqp.ConfirmChannel, queue: string, options: amqp.Options.Consume): Promise<Inbox> {
-    const inbox = new Inbox(channel, queue);
+  static async open(
+    channel: amqp.ConfirmChannel,
+    queue: string,
+    options: amqp.Options.Consume,
+    patienceMs: number,
+  ): Promise<Inbox> {
+    const inbox = new Inbox(channel, queue, patienceMs);
     const { consumerTag } = await channel.consume(queue, (message) => inbox.take(message), options);
     inbox.tag = consumerTag;
     return inbox;
@@ -44,7 +51,7 @@ export class Inbox {
       const coming = new Promise<void>((resolve) => {
         this.came = resolve;
       });
-      await within(waitMsMax, `a message for a consumer of ${this.queue}`, coming);
+      await within(this.patienceMs, `a message for a consumer of ${this.queue}`, coming);
     }
     return this.messages.shift()!;
   }
@@ -78,7 +85,7 @@ export class Inbox {
   }
 
   async untilCancelled(): Promise<void> {
-    await within(waitMsMax, `the consumer of ${this.queue} is cancelled`, this.cancelled);
+    await within(this.patienceMs, `the consumer of ${this.queue} is cancelled`, this.cancelled);
   }
 
   async cancel(): Promise<void> {

@@ -33,9 +33,11 @@ async function runAll(wanted: readonly Case[], target: Target): Promise<number> 
   const left = [...wanted];
   const worker = async (): Promise<void> => {
     for (let one = left.shift(); one !== undefined; one = left.shift()) {
+      const from = performance.now();
       try {
         await check(one, target);
-        if (values.verbose) console.log(`ok      ${one.title} (${one.source})`);
+        const ms = Math.round(performance.now() - from);
+        if (values.verbose) console.log(`ok ${String(ms).padStart(6)} ms  ${one.title} (${one.source})`);
       } catch (error) {
         failures++;
         console.log(`FAILED  ${one.title} (${one.source})\n${indented(shortened(error as Error))}`);

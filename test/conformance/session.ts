@@ -9,10 +9,14 @@ export class Session {
   private names = 0;
   private readonly ends: (() => void | Promise<void>)[] = [];
 
+  /** How long it waits for what must come. */
+  readonly patienceMs: number;
+
   /** @param prefix of all its names */
-  constructor(target: Target, prefix: string) {
+  constructor(target: Target, prefix: string, patienceMs: number) {
     this.target = target;
     this.prefix = prefix;
+    this.patienceMs = patienceMs;
   }
 
   /** A name for a queue or exchange. */

@@ -40,6 +40,7 @@ export class Wire {
 
   static async open(session: Session, options: WireOptions): Promise<Wire> {
     const raw = await RawClient.open(session.target.port, options);
+    raw.patienceMs = session.patienceMs;
     await raw.openChannel(1);
     return new Wire(raw, session);
   }
@@ -81,6 +82,18 @@ export class Wire {
 
   ack(deliveryTag: number, multiple = false): void {
     this.send(new BasicAck(deliveryTag, multiple));
+  }
+
+  /** Waits for the confirms of `count` publishes, one ack or several, in whatever order. */
+  async confirmed(count: number): Promise<void> {
+    let upTo = 0;
+    const single = new Set<number>();
+    while (upTo + single.size < count) {
+      const { deliveryTag, multiple } = (await this.raw.expect(MethodId.basicAck, 1)).method;
+      if (!multiple) single.add(deliveryTag);
+      else upTo = Math.max(upTo, deliveryTag);
+      for (const tag of single) if (tag <= upTo) single.delete(tag);
+    }
   }
 
   /** The close by which the broker answers `methods`, which is answered in turn. Whatever comes before is skipped. */

@@ -47,7 +47,7 @@ const gets: readonly Case[] = [
     const queues = [await wire.queue(), await wire.queue()];
     await wire.selectConfirms();
     for (const queue of queues) wire.publish('', queue, 'x');
-    for (let acked = 0; acked < 2; ) acked = (await wire.raw.expect(MethodId.basicAck, 1)).method.deliveryTag;
+    await wire.confirmed(2);
     const tags: number[] = [];
     for (const queue of queues) {
       const { method } = await wire.call(new BasicGet(queue, false), MethodId.basicGetOk);

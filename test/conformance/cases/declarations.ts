@@ -208,15 +208,13 @@ export const declarations: readonly Case[] = [
     const queue = await wire.queue();
     await wire.selectConfirms();
     for (const body of ['a', 'b']) wire.publish('', queue, body);
-    for (let acked = 0; acked < 2; ) {
-      const { method } = await wire.raw.expect(MethodId.basicAck, 1);
-      acked = method.deliveryTag;
-    }
+    await wire.confirmed(2);
     const { body } = await wire.call(new BasicGet('', true), MethodId.basicGetOk);
     const { method } = await wire.call(new QueuePurge('', false), MethodId.queuePurgeOk);
     assert.deepEqual([body.toString(), method.messageCount], ['a', 1]);
     await wire.call(new QueueBind('', 'amq.direct', '', false, {}), MethodId.queueBindOk);
     wire.publish('amq.direct', queue, 'bound by its own name');
+    await wire.raw.expect(MethodId.basicAck, 1);
     const { method: deleted } = await wire.call(deleteQueue(''), MethodId.queueDeleteOk);
     assert.equal(deleted.messageCount, 1);
   }),

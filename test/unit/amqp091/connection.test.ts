@@ -17,7 +17,7 @@ import {
 } from '../../../src/amqp091/codec/index.js';
 import { AmqpHost, eventually } from '../../fakes/amqp-host.js';
 import { ManualClock } from '../../fakes/manual-clock.js';
-import { RawClient, startOk } from '../../fakes/raw-client.js';
+import { RawClient, startOk } from '../../support/raw-client.js';
 
 const caps = { authentication_failure_close: true };
 
