@@ -37,7 +37,7 @@ import {
 import type { ConnectionContext, ConnectionOwner } from './connection-context.js';
 import type { ConnectionInfo } from './connection-info.js';
 import type { Counters } from './counters.js';
-import { describeFault, isFault, toProtocolError } from './errors.js';
+import { describeFault, isFault, notDueOnChannel0, toProtocolError } from './errors.js';
 import { hasCapability, type Tuning } from './handshake.js';
 import { Heartbeat, type HeartbeatOwner } from './heartbeat.js';
 import { Input, type InputOwner } from './input.js';
@@ -404,8 +404,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     if (method.id === MethodId.connectionClose) this.closeByClient();
     else if (this.state === State.opening) this.opening.method(method);
     else if (method.id === MethodId.connectionUpdateSecret) this.send(new ConnectionUpdateSecretOk());
-    else
-      throw new ProtocolError(ReplyCode.commandInvalid, `${methodName(method.id)} is not due on channel 0`, method.id);
+    else throw notDueOnChannel0(method.id);
   }
 
   /** Frames of channels count only while running. */

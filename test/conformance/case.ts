@@ -1,5 +1,6 @@
 /** A rule that a broker keeps, with a run that shows it. */
 import type { Client } from './client.js';
+import type { Difference } from './differences.js';
 import type { Session } from './session.js';
 import type { Wire } from './wire.js';
 
@@ -8,6 +9,8 @@ export interface Case {
   readonly title: string;
   /** Where it comes from: a section of the specification (`§1.7.2.1`) or the name of RabbitMQ's extension. */
   readonly source: string;
+  /** What of differences.ts it shows, if our broker is meant to do otherwise than RabbitMQ. */
+  readonly difference?: Difference;
   /** Rejects if the broker does not keep it. */
   run(session: Session): Promise<void>;
 }

@@ -4,6 +4,7 @@ import { connections } from './cases/connections.js';
 import { consuming } from './cases/consuming.js';
 import { deadLetters } from './cases/dead-letters.js';
 import { declarations } from './cases/declarations.js';
+import { intendedDifferences } from './cases/differing.js';
 import { expiry } from './cases/expiry.js';
 import { headers } from './cases/headers.js';
 import { lengths } from './cases/lengths.js';
@@ -32,4 +33,5 @@ export const cases: readonly Case[] = [
   ...deadLetters,
   ...prioritiesAndLimits,
   ...replyTo,
+  ...intendedDifferences,
 ];

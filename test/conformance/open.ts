@@ -6,6 +6,7 @@ const waiting: readonly { reason: string; titles: readonly string[] }[] = [
   {
     reason: 'CC and BCC are not built yet',
     titles: [
+      'routing keys of a death are those of the publish with its CC',
       'BCC that is no array is refused with 406',
       'CC stays in the headers, BCC is taken out',
       'CC that is no array is refused with 406',
@@ -51,6 +52,7 @@ const waiting: readonly { reason: string; titles: readonly string[] }[] = [
   {
     reason: 'x-priority of consumers does nothing yet',
     titles: [
+      'start offers the capability consumer_priorities',
       'an x-priority that is no integer is refused with 406',
       'consumers of a higher priority get messages as long as they take any',
       'consumers of the same priority take turns',
@@ -108,6 +110,7 @@ const waiting: readonly { reason: string; titles: readonly string[] }[] = [
   {
     reason: 'direct reply-to is not built yet',
     titles: [
+      'start offers the capability direct_reply_to',
       'a mandatory answer comes back, being routed to no queue, and arrives all the same',
       'a mandatory answer to somebody who has gone comes back',
       'a passive declaration of the pseudo-queue is answered',

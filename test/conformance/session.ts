@@ -39,11 +39,6 @@ export class Session {
     return wire;
   }
 
-  /** What is intended to differ: see differences.ts. */
-  either<T>(values: { ours: T; rabbitmq: T }): T {
-    return this.target.isOurs ? values.ours : values.rabbitmq;
-  }
-
   async end(): Promise<void> {
     for (const end of this.ends.reverse()) await end();
   }

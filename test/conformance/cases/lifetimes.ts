@@ -74,12 +74,6 @@ const queues: readonly Case[] = [
     client.requeue(message);
     assert.deepEqual(await client.arrived(queue, 1), ['a']);
   }),
-  rule('§1.7.2.9', 'if-empty deletes a queue all of whose messages are delivered', async (client) => {
-    const queue = await client.queue();
-    await client.send(queue, 'a');
-    await client.get(queue);
-    assert.deepEqual(await client.channel.deleteQueue(queue, { ifEmpty: true }), { messageCount: 0 });
-  }),
 ];
 
 const exchanges: readonly Case[] = [

@@ -149,6 +149,9 @@ describe('connection: handshake', () => {
     const channel = await started(host);
     channel.send(1, new ChannelOpen());
     await expectClose(channel, 504, /CHANNEL_ERROR/);
+    const nowhere = await RawClient.open(host.port);
+    nowhere.send(0, new ChannelOpen());
+    await expectClose(nowhere, 504, /channel.open is not due on channel 0/);
   });
 
   it('drops a client that does not finish the handshake in time', async () => {
