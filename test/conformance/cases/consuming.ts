@@ -8,6 +8,7 @@ import {
   BasicRecover,
   BasicRecoverAsync,
   MethodId,
+  QueuePurge,
 } from '../../../src/amqp091/codec/index.js';
 import { type Case, rule, wireRule } from '../case.js';
 import { text } from '../client.js';
@@ -24,6 +25,22 @@ const gets: readonly Case[] = [
     const { fields } = await client.get(queue);
     assert.deepEqual([fields.exchange, fields.routingKey, fields.redelivered], [exchange, 'a', false]);
     assert.equal((fields as { messageCount?: number }).messageCount, 2);
+  }),
+  wireRule('§1.8.3.10', 'basic.get finds what was published before it on the channel, without confirms', async (wire) => {
+    const queue = await wire.queue();
+    for (let i = 0; i < 30; i++) {
+      wire.publish('', queue, String(i));
+      const { body } = await wire.call(new BasicGet(queue, true), MethodId.basicGetOk);
+      assert.equal(body.toString(), String(i));
+    }
+  }),
+  wireRule('§1.7.2.5', 'a purge takes what was published before it on the channel, without confirms', async (wire) => {
+    const queue = await wire.queue();
+    for (let i = 0; i < 30; i++) {
+      wire.publish('', queue, 'x');
+      const { method } = await wire.call(new QueuePurge(queue, false), MethodId.queuePurgeOk);
+      assert.equal(method.messageCount, 1);
+    }
   }),
   rule('§1.8.3.10', 'a message that was got without acknowledgement is gone', async (client, session) => {
     const other = await session.client();
