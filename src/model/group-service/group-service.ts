@@ -48,7 +48,7 @@ export class GroupService implements Flushable {
   /** Messages before this one may have been handed out by older epochs (rule 13). The same for all queues, as long as this lives. */
   readonly flagBefore: Lsn;
   readonly logger: Logger;
-  /** Wiring up to here is in the group's state. */
+  /** Wiring up to here is in the group's state, and known to this node, which must know of a queue what it asks of messages. */
   wiringVersion: Lsn;
   /** For attachments: takes publishes into the log. */
   readonly publishes: PublishLog;
@@ -85,7 +85,8 @@ export class GroupService implements Flushable {
     this.logger = options.logger;
     this.rules = options.rules ?? allRules;
     this.flagBefore = this.rules.flagOld ? (options.handedOver?.flagBefore ?? epochStart(options.epoch)) : 0;
-    this.traits = new TraitsOf(options.traits ?? allPlain);
+    const traits = options.traits ?? allPlain;
+    this.traits = new TraitsOf(traits);
     this.expiry = new Expiry(options.clock);
     this.dequeues = new DequeueLog(options.state, options.appender, this.traits, this.rules);
     this.outbox = new OutboxLog({
@@ -110,7 +111,7 @@ export class GroupService implements Flushable {
       options.clock,
       (incarnation) => void this.served(incarnation),
     );
-    this.wiringVersion = options.state.wiringVersion;
+    this.wiringVersion = Math.min(options.state.wiringVersion, traits.wiringVersion);
     this.committedLsn = options.state.applied;
     this.isOpen = !this.rules.waitReattach;
     this.uses = new QueueUses(

@@ -290,8 +290,8 @@ export class ServedQueue implements QueueWatcher, Expiring {
     const most = this.service.state.slices.size(purgeSlice);
     let count = 0;
     for (; count < most; count++) {
-      const entry = index.nextReady();
-      if (entry === undefined || entry.position > until) break;
+      const entry = index.nextReady(until);
+      if (entry === undefined) break;
       this.dequeue(entry);
     }
     return count;

@@ -6,11 +6,17 @@ import { noTraits, type QueueTraits } from '../queue/queue-traits.js';
 export interface QueueTraitsSource {
   /** Changes whenever an answer may have changed. */
   readonly version: number;
+  /** The wiring from which it answers: of queues of later versions it knows nothing. */
+  readonly wiringVersion: Lsn;
   /** Undefined: the wiring does not know the queue yet. */
   of(incarnation: Lsn): QueueTraits | undefined;
 }
 
-export const allPlain: QueueTraitsSource = { version: 0, of: () => noTraits };
+export const allPlain: QueueTraitsSource = {
+  version: 0,
+  wiringVersion: Number.POSITIVE_INFINITY,
+  of: () => noTraits,
+};
 
 /** The same, found once for each queue and version. */
 export class TraitsOf {

@@ -17,6 +17,10 @@ export class TableTraits implements QueueTraitsSource {
     return this.tables.policies.version;
   }
 
+  get wiringVersion(): Lsn {
+    return this.tables.version;
+  }
+
   of(incarnation: Lsn): QueueTraits | undefined {
     const queue = this.tables.queueAt(incarnation);
     return queue === undefined ? undefined : this.made(queue);

@@ -16,6 +16,7 @@ const to = { vhost: '/', queue: 'q', exchange: 'graves', routingKey: 'late' };
 
 class Traits implements QueueTraitsSource {
   version = 1;
+  wiringVersion: Lsn = Number.POSITIVE_INFINITY;
   readonly known = new Map<Lsn, QueueTraits>();
 
   constructor(...traits: [queue: Lsn, traits: Partial<QueueTraits>][]) {
@@ -135,6 +136,25 @@ describe('messages that expire', () => {
     next.run();
     assert.deepEqual(bodies(next, q), ['m1', 'm2']);
     pass(next, 100);
+    assert.deepEqual(bodies(next, q), []);
+  });
+
+  it('wait outside while the next primary does not know the queue yet: they would stay for ever', () => {
+    const { primary } = queueWith({ ttlMs: 100 });
+    primary.service.close();
+    const traits = new Traits();
+    traits.wiringVersion = 0;
+    const next = new TestPrimary({ previous: primary, epoch: 2, traits });
+    const port = next.attach(new TestClient());
+    port.publish(messageParts('m1'), [q], true, 1, 1);
+    next.run();
+    assert.deepEqual(bodies(next, q), []);
+    traits.version++;
+    traits.known.set(q, { ...noTraits, ttlMs: 100 });
+    next.service.advanceWiring(1, 0);
+    next.run();
+    assert.deepEqual(bodies(next, q), ['m1']);
+    pass(next, 200);
     assert.deepEqual(bodies(next, q), []);
   });
 });
