@@ -78,6 +78,8 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   private ledgersDue: ConfirmFlush[] = [];
   /** connection.close has come while channels still wait for the broker. */
   private closeRequested = false;
+  /** It has its close-ok. */
+  private closeAnswered = false;
   /** Bytes of frames that wait on all channels. */
   private backlogBytes = 0;
   private toldBlocked = false;
@@ -427,14 +429,17 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   private finishClose(): void {
     if (this.state === State.closing || this.state === State.closed) return;
     this.beginClosing();
+    this.closeAnswered = true;
     this.send(new ConnectionCloseOk());
-    this.hangUp();
+    this.output.flushLast();
   }
 
+  /** A client that has our close-ok closes the socket (§1.4.2.10): of several closes that crossed each is answered. */
   private closingMethod(methodId: number): void {
     if (methodId === MethodId.connectionClose) this.send(new ConnectionCloseOk());
     else if (methodId !== MethodId.connectionCloseOk) return;
-    this.hangUp();
+    if (this.closeAnswered) this.output.flushLast();
+    else this.hangUp();
   }
 
   /** connection.close: the channels end at once, the socket when the client has answered. */

@@ -86,18 +86,6 @@ const waiting: readonly { reason: string; titles: readonly string[] }[] = [
     ],
   },
   {
-    reason: 'x-max-priority is kept, and does nothing yet',
-    titles: [
-      'a consumer gets higher priorities first from what waits',
-      'a priority queue of 255 levels works',
-      'a requeued message goes back to its place among its priority',
-      'higher priorities come first, the same in their order',
-      'no priority is 0',
-      'over the length the head goes first: the oldest of the highest priority',
-      'what is above the highest counts as the highest, and keeps its value',
-    ],
-  },
-  {
     reason: 'deliveries are not counted yet',
     titles: [
       'a dead letter has no x-delivery-count',

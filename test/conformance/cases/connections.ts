@@ -153,9 +153,12 @@ const frames = spoiled.map(({ code, source, what, bytes, publish = false }) =>
 );
 
 const closings: readonly Case[] = [
-  wireRule('§1.4.2.10', 'connection.close is answered', async (wire) => {
-    wire.send(new ConnectionClose(200, 'bye', 0, 0), 0);
-    await wire.raw.expect(MethodId.connectionCloseOk);
+  wireRule('§1.4.2.10', 'connection.close is answered, each of several, and the client closes the socket', async (wire) => {
+    for (let i = 0; i < 3; i++) {
+      wire.send(new ConnectionClose(200, 'bye', 0, 0), 0);
+      await wire.raw.expect(MethodId.connectionCloseOk);
+    }
+    assert.ok(await wire.raw.silent());
   }),
   wireRule('§1.5.2.5', 'channel.close is answered, and the number is free again', async (wire) => {
     for (let i = 0; i < 3; i++) {

@@ -194,8 +194,22 @@ describe('connection: life', () => {
     await client.expect(MethodId.queueDeclareOk, 1);
     client.send(0, new ConnectionClose(200, 'bye', 0, 0));
     await client.expect(MethodId.connectionCloseOk);
-    await client.closed;
     assert.equal(host.broker.queues.size, 0);
+    client.end();
+    await eventually(() => host.server.connectionCount === 0);
+  });
+
+  it('leaves it to the client to close the socket after close-ok, and answers each of several closes', async () => {
+    const clock = new ManualClock();
+    await using host = await AmqpHost.start({}, clock);
+    const client = await RawClient.open(host.port);
+    for (let i = 0; i < 3; i++) {
+      client.send(0, new ConnectionClose(200, 'bye', 0, 0));
+      await client.expect(MethodId.connectionCloseOk);
+    }
+    assert.equal(host.server.connectionCount, 1);
+    clock.advance(10_000);
+    await client.closed;
     await eventually(() => host.server.connectionCount === 0);
   });
 
