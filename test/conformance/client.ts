@@ -144,8 +144,7 @@ export class Client {
 
   /** Waits until something is so. */
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    for (const deadline = this.deadline; performance.now() < deadline; await pause(pollMs))
-      if (await holds()) return;
+    for (const deadline = this.deadline; performance.now() < deadline; await pause(pollMs)) if (await holds()) return;
     throw new Error(`not within ${this.session.patienceMs} ms: ${what}`);
   }
 

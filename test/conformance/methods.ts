@@ -1,5 +1,11 @@
 /** Methods of a client, with what is usual for all that a case does not say. */
-import { BasicConsume, ExchangeBind, ExchangeDeclare, QueueDeclare, QueueDelete } from '../../src/amqp091/codec/index.js';
+import {
+  BasicConsume,
+  ExchangeBind,
+  ExchangeDeclare,
+  QueueDeclare,
+  QueueDelete,
+} from '../../src/amqp091/codec/index.js';
 import type { Arguments } from '../../src/model/broker.js';
 
 export interface QueueOptions {

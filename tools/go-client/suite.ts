@@ -72,11 +72,8 @@ export async function runSome(port: number, names: readonly string[]): Promise<O
 function run(port: number, args: readonly string[]): Promise<string> {
   const env = { ...process.env, AMQP_URL: `amqp://guest:guest@127.0.0.1:${port}/` };
   return new Promise((resolve) => {
-    execFile(
-      binary,
-      args,
-      { env, timeout: timeoutMs, maxBuffer: 64 * 1024 * 1024 },
-      (_error, stdout, stderr) => resolve(`${stdout}\n${stderr}`),
+    execFile(binary, args, { env, timeout: timeoutMs, maxBuffer: 64 * 1024 * 1024 }, (_error, stdout, stderr) =>
+      resolve(`${stdout}\n${stderr}`),
     );
   });
 }

@@ -39,7 +39,12 @@ function build() {
   // Without modules, as Debian builds it; the tests of TLS have a server of their own.
   for (const name of ['go.mod', 'go.sum', 'tls_test.go']) rmSync(join(sources, name), { force: true });
   const go = installed ? 'go' : join(compilerHome(), 'bin', 'go');
-  const environment = { GOPATH: `${folder}:${shared}`, GO111MODULE: 'off', GOCACHE: join(folder, 'cache'), CGO_ENABLED: '0' };
+  const environment = {
+    GOPATH: `${folder}:${shared}`,
+    GO111MODULE: 'off',
+    GOCACHE: join(folder, 'cache'),
+    CGO_ENABLED: '0',
+  };
   if (!installed) environment.GOROOT = compilerHome();
   const args = ['test', '-tags', 'integration', '-c', '-o', goClientTests, '.'];
   const made = spawnSync(go, args, { cwd: sources, env: { ...process.env, ...environment }, encoding: 'utf8' });

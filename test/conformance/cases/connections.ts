@@ -31,11 +31,15 @@ const offered = [
 
 const handshakes: readonly Case[] = [
   ...['AMQP\0\0\x08\0', 'HTTP/1.1', 'GET / HT'].map((header) =>
-    handshake('§4.2.2', `the header ${JSON.stringify(header)} is answered with ours, and the socket closed`, async (raw, session) => {
-      raw.sendBytes(Buffer.from(header, 'latin1'));
-      await closed(raw, session);
-      assert.deepEqual(Buffer.concat(raw.raw).subarray(0, 8), Buffer.from(protocolHeader));
-    }),
+    handshake(
+      '§4.2.2',
+      `the header ${JSON.stringify(header)} is answered with ours, and the socket closed`,
+      async (raw, session) => {
+        raw.sendBytes(Buffer.from(header, 'latin1'));
+        await closed(raw, session);
+        assert.deepEqual(Buffer.concat(raw.raw).subarray(0, 8), Buffer.from(protocolHeader));
+      },
+    ),
   ),
   handshake('§1.4.2.1', 'start offers 0-9, PLAIN and AMQPLAIN, and en_US', async (raw) => {
     const { method } = await started(raw);
@@ -46,7 +50,9 @@ const handshakes: readonly Case[] = [
   }),
   ...offered.map((name) =>
     handshake('capabilities', `start offers the capability ${name}`, async (raw) => {
-      const { capabilities } = (await started(raw)).method.serverProperties as { capabilities: Record<string, unknown> };
+      const { capabilities } = (await started(raw)).method.serverProperties as {
+        capabilities: Record<string, unknown>;
+      };
       assert.equal(capabilities[name], true);
     }),
   ),
@@ -118,7 +124,12 @@ const emptyHeader = [0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0];
 
 /** Bytes that end the connection, and the code. `publish`: behind a basic.publish on channel 1. */
 const spoiled: readonly { code: number; source: string; what: string; bytes: Buffer; publish?: boolean }[] = [
-  { code: 501, source: '§4.2.3', what: 'a frame with another end than 206', bytes: frame(1, 1, [0, 20, 0, 20, 1], 0xcd) },
+  {
+    code: 501,
+    source: '§4.2.3',
+    what: 'a frame with another end than 206',
+    bytes: frame(1, 1, [0, 20, 0, 20, 1], 0xcd),
+  },
   { code: 501, source: '§2.3.5', what: 'a frame larger than agreed', bytes: frame(3, 1, Buffer.alloc(131_073)) },
   { code: 505, source: '§4.2.6', what: 'a content header without a method', bytes: frame(2, 1, emptyHeader) },
   { code: 505, source: '§4.2.6', what: 'a body without a method', bytes: frame(3, 1, [1]) },
@@ -137,9 +148,24 @@ const spoiled: readonly { code: number; source: string; what: string; bytes: Buf
     bytes: frame(2, 1, [0, 50, ...emptyHeader.slice(2)]),
     publish: true,
   },
-  { code: 504, source: '§4.2.3', what: 'a method on a channel that is not open', bytes: frame(1, 9, [0, 20, 0, 20, 1]) },
-  { code: 503, source: '§4.2.3', what: 'a method of the class connection on a channel', bytes: frame(1, 1, [0, 10, 0, 51]) },
-  { code: 504, source: '§4.2.3', what: 'a method of the class channel on channel 0', bytes: frame(1, 0, [0, 20, 0, 20, 1]) },
+  {
+    code: 504,
+    source: '§4.2.3',
+    what: 'a method on a channel that is not open',
+    bytes: frame(1, 9, [0, 20, 0, 20, 1]),
+  },
+  {
+    code: 503,
+    source: '§4.2.3',
+    what: 'a method of the class connection on a channel',
+    bytes: frame(1, 1, [0, 10, 0, 51]),
+  },
+  {
+    code: 504,
+    source: '§4.2.3',
+    what: 'a method of the class channel on channel 0',
+    bytes: frame(1, 0, [0, 20, 0, 20, 1]),
+  },
 ];
 
 const frames = spoiled.map(({ code, source, what, bytes, publish = false }) =>
@@ -153,13 +179,17 @@ const frames = spoiled.map(({ code, source, what, bytes, publish = false }) =>
 );
 
 const closings: readonly Case[] = [
-  wireRule('§1.4.2.10', 'connection.close is answered, each of several, and the client closes the socket', async (wire) => {
-    for (let i = 0; i < 3; i++) {
-      wire.send(new ConnectionClose(200, 'bye', 0, 0), 0);
-      await wire.raw.expect(MethodId.connectionCloseOk);
-    }
-    assert.ok(await wire.raw.silent());
-  }),
+  wireRule(
+    '§1.4.2.10',
+    'connection.close is answered, each of several, and the client closes the socket',
+    async (wire) => {
+      for (let i = 0; i < 3; i++) {
+        wire.send(new ConnectionClose(200, 'bye', 0, 0), 0);
+        await wire.raw.expect(MethodId.connectionCloseOk);
+      }
+      assert.ok(await wire.raw.silent());
+    },
+  ),
   wireRule('§1.5.2.5', 'channel.close is answered, and the number is free again', async (wire) => {
     for (let i = 0; i < 3; i++) {
       await wire.call(new ChannelClose(200, 'bye', 0, 0), MethodId.channelCloseOk);
@@ -187,7 +217,10 @@ const closings: readonly Case[] = [
       body(channel, bytes, start, end);
     };
     await wire.call(new BasicGet(queue, true), MethodId.basicGetOk);
-    assert.equal(sizes.reduce((sum, size) => sum + size, 0), 20_000);
+    assert.equal(
+      sizes.reduce((sum, size) => sum + size, 0),
+      20_000,
+    );
     assert.ok(Math.max(...sizes) <= 4096 - 8, String(sizes));
   }),
   wireRule('connection.update-secret', 'connection.update-secret is answered', async (wire) => {

@@ -26,14 +26,18 @@ const gets: readonly Case[] = [
     assert.deepEqual([fields.exchange, fields.routingKey, fields.redelivered], [exchange, 'a', false]);
     assert.equal((fields as { messageCount?: number }).messageCount, 2);
   }),
-  wireRule('§1.8.3.10', 'basic.get finds what was published before it on the channel, without confirms', async (wire) => {
-    const queue = await wire.queue();
-    for (let i = 0; i < 30; i++) {
-      wire.publish('', queue, String(i));
-      const { body } = await wire.call(new BasicGet(queue, true), MethodId.basicGetOk);
-      assert.equal(body.toString(), String(i));
-    }
-  }),
+  wireRule(
+    '§1.8.3.10',
+    'basic.get finds what was published before it on the channel, without confirms',
+    async (wire) => {
+      const queue = await wire.queue();
+      for (let i = 0; i < 30; i++) {
+        wire.publish('', queue, String(i));
+        const { body } = await wire.call(new BasicGet(queue, true), MethodId.basicGetOk);
+        assert.equal(body.toString(), String(i));
+      }
+    },
+  ),
   wireRule('§1.7.2.5', 'a purge takes what was published before it on the channel, without confirms', async (wire) => {
     const queue = await wire.queue();
     for (let i = 0; i < 30; i++) {
@@ -50,16 +54,20 @@ const gets: readonly Case[] = [
     await other.connection.close();
     assert.equal(await client.count(queue), 0);
   }),
-  rule('§1.8.3.10', 'a message that was got and not acknowledged comes back when the channel closes', async (client) => {
-    const queue = await client.queue();
-    await client.send(queue, 'x');
-    const other = await client.sibling();
-    await other.get(queue);
-    assert.equal(await client.count(queue), 0);
-    await other.channel.close();
-    const { content, fields } = await client.soon(queue);
-    assert.deepEqual([content.toString(), fields.redelivered], ['x', true]);
-  }),
+  rule(
+    '§1.8.3.10',
+    'a message that was got and not acknowledged comes back when the channel closes',
+    async (client) => {
+      const queue = await client.queue();
+      await client.send(queue, 'x');
+      const other = await client.sibling();
+      await other.get(queue);
+      assert.equal(await client.count(queue), 0);
+      await other.channel.close();
+      const { content, fields } = await client.soon(queue);
+      assert.deepEqual([content.toString(), fields.redelivered], ['x', true]);
+    },
+  ),
   wireRule('§1.8.3.13', 'delivery tags of a channel count from 1, whatever the consumer', async (wire) => {
     const queues = [await wire.queue(), await wire.queue()];
     await wire.selectConfirms();
@@ -192,7 +200,11 @@ const consumers: readonly Case[] = [
   }),
   rule('§3.1.5', 'consumers of a queue take turns', async (client) => {
     const queue = await client.queue();
-    const inboxes = [await client.consumer(queue, 10), await client.consumer(queue, 10), await client.consumer(queue, 10)];
+    const inboxes = [
+      await client.consumer(queue, 10),
+      await client.consumer(queue, 10),
+      await client.consumer(queue, 10),
+    ];
     await client.send(queue, '1', '2', '3', '4', '5', '6');
     const got = [];
     for (const inbox of inboxes) got.push((await inbox.texts(2)).length);
@@ -230,7 +242,10 @@ const consumers: readonly Case[] = [
     const queue = await client.queue();
     const inbox = await client.consume(queue, { exclusive: true });
     await inbox.cancel();
-    await client.until('another may consume', async () => (await client.outcome((channel) => channel.consume(queue, () => {}))) === 'done');
+    await client.until(
+      'another may consume',
+      async () => (await client.outcome((channel) => channel.consume(queue, () => {}))) === 'done',
+    );
   }),
   rule('§1.8.3.5', 'after cancel-ok nothing comes, and what is out may still be acknowledged', async (client) => {
     const queue = await client.queue();
@@ -350,7 +365,11 @@ const actives: readonly Case[] = [
   }),
   rule(single, 'the next consumer takes over when the active one is cancelled', async (client) => {
     const queue = await client.queue({ 'x-single-active-consumer': true });
-    const [first, second, third] = [await client.consumer(queue), await client.consumer(queue), await client.consumer(queue)];
+    const [first, second, third] = [
+      await client.consumer(queue),
+      await client.consumer(queue),
+      await client.consumer(queue),
+    ];
     await client.send(queue, 'a');
     await first.acked(1);
     await first.cancel();
@@ -375,7 +394,11 @@ const actives: readonly Case[] = [
   }),
   rule(single, 'the consumer that was there first is active, also when others have gone between', async (client) => {
     const queue = await client.queue({ 'x-single-active-consumer': true });
-    const [first, second, third] = [await client.consumer(queue), await client.consumer(queue), await client.consumer(queue)];
+    const [first, second, third] = [
+      await client.consumer(queue),
+      await client.consumer(queue),
+      await client.consumer(queue),
+    ];
     await second.cancel();
     await first.cancel();
     await client.send(queue, 'a');
@@ -424,11 +447,4 @@ const byPriority: readonly Case[] = [
   }),
 ];
 
-export const consuming: readonly Case[] = [
-  ...gets,
-  ...settlements,
-  ...consumers,
-  ...limits,
-  ...actives,
-  ...byPriority,
-];
+export const consuming: readonly Case[] = [...gets, ...settlements, ...consumers, ...limits, ...actives, ...byPriority];

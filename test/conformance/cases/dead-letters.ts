@@ -98,7 +98,10 @@ const byReason = reasons.map(({ reason, what, args = {}, expiration, die }) =>
     assert.equal(messageId, 'm');
     const [death, ...others] = deaths(message);
     const { count, queue: from, exchange, 'routing-keys': keys, time } = death!;
-    assert.deepEqual({ reason: death!.reason, count, from, exchange, keys }, { reason, count: 1, from: queue, exchange: '', keys: [queue] });
+    assert.deepEqual(
+      { reason: death!.reason, count, from, exchange, keys },
+      { reason, count: 1, from: queue, exchange: '', keys: [queue] },
+    );
     assert.equal(others.length, 0);
     assert.equal(time['!'], 'timestamp');
     assert.ok(Math.abs(time.value - Date.now() / 1000) < 60, String(time.value));
@@ -259,12 +262,20 @@ const ways: readonly Case[] = [
   rule(xDeath, 'deaths in one queue for one reason are counted', async (client) => {
     const retry = client.session.name();
     const work = await into(client, retry);
-    await client.channel.assertQueue(retry, { durable: true, messageTtl: ttl, deadLetterExchange: '', deadLetterRoutingKey: work });
+    await client.channel.assertQueue(retry, {
+      durable: true,
+      messageTtl: ttl,
+      deadLetterExchange: '',
+      deadLetterRoutingKey: work,
+    });
     await client.send(work, 'x');
     for (let round = 1; round <= 3; round++) {
       const message = await client.soon(work);
       const before = round - 1;
-      assert.deepEqual(before === 0 ? [] : summary(message), before === 0 ? [] : [`${retry} expired ${before}`, `${work} rejected ${before}`]);
+      assert.deepEqual(
+        before === 0 ? [] : summary(message),
+        before === 0 ? [] : [`${retry} expired ${before}`, `${work} rejected ${before}`],
+      );
       client.reject(message);
     }
   }),
@@ -288,22 +299,38 @@ const ways: readonly Case[] = [
   rule(xDeath, 'x-death that a client sends is gone on from', async (client) => {
     const dead = await client.queue();
     const queue = await into(client, dead);
-    const death = { count: 4, reason: 'rejected', queue, exchange: '', 'routing-keys': [queue], time: { '!': 'timestamp', value: 1 } };
+    const death = {
+      count: 4,
+      reason: 'rejected',
+      queue,
+      exchange: '',
+      'routing-keys': [queue],
+      time: { '!': 'timestamp', value: 1 },
+    };
     await client.publish('', queue, 'x', { headers: { 'x-death': [death] } });
     client.reject(await client.get(queue));
     assert.deepEqual(summary(await client.soon(dead)), [`${queue} rejected 5`]);
   }),
-  rule('cycles of dead letters', 'a message that comes to a queue again by dying there, nothing rejected between, is dropped', async (client) => {
-    const [a, b] = [client.session.name(), client.session.name()];
-    const args = (other: string) => ({ durable: true, messageTtl: ttl, deadLetterExchange: '', deadLetterRoutingKey: other });
-    await client.channel.assertQueue(a, args(b));
-    await client.channel.assertQueue(b, args(a));
-    await client.send(a, 'x');
-    const counts = async (): Promise<number> => (await client.count(a)) + (await client.count(b));
-    await client.until('the message is gone', async () => (await counts()) === 0);
-    await pause(3 * ttl);
-    assert.equal(await counts(), 0);
-  }),
+  rule(
+    'cycles of dead letters',
+    'a message that comes to a queue again by dying there, nothing rejected between, is dropped',
+    async (client) => {
+      const [a, b] = [client.session.name(), client.session.name()];
+      const args = (other: string) => ({
+        durable: true,
+        messageTtl: ttl,
+        deadLetterExchange: '',
+        deadLetterRoutingKey: other,
+      });
+      await client.channel.assertQueue(a, args(b));
+      await client.channel.assertQueue(b, args(a));
+      await client.send(a, 'x');
+      const counts = async (): Promise<number> => (await client.count(a)) + (await client.count(b));
+      await client.until('the message is gone', async () => (await counts()) === 0);
+      await pause(3 * ttl);
+      assert.equal(await counts(), 0);
+    },
+  ),
   rule('cycles of dead letters', 'a queue that is its own dead-letter target drops what expires', async (client) => {
     const name = client.session.name();
     await client.channel.assertQueue(name, { messageTtl: ttl, deadLetterExchange: '', deadLetterRoutingKey: name });
@@ -312,17 +339,21 @@ const ways: readonly Case[] = [
     await pause(2 * ttl);
     assert.equal(await client.count(name), 0);
   }),
-  rule('cycles of dead letters', 'a queue that is its own dead-letter target gets back what is rejected', async (client) => {
-    const name = client.session.name();
-    await client.channel.assertQueue(name, { deadLetterExchange: '', deadLetterRoutingKey: name });
-    await client.send(name, 'x');
-    for (let count = 1; count <= 3; count++) {
-      client.reject(await client.soon(name));
-      const message = await client.soon(name);
-      assert.deepEqual(summary(message), [`${name} rejected ${2 * count - 1}`]);
-      client.reject(message);
-    }
-  }),
+  rule(
+    'cycles of dead letters',
+    'a queue that is its own dead-letter target gets back what is rejected',
+    async (client) => {
+      const name = client.session.name();
+      await client.channel.assertQueue(name, { deadLetterExchange: '', deadLetterRoutingKey: name });
+      await client.send(name, 'x');
+      for (let count = 1; count <= 3; count++) {
+        client.reject(await client.soon(name));
+        const message = await client.soon(name);
+        assert.deepEqual(summary(message), [`${name} rejected ${2 * count - 1}`]);
+        client.reject(message);
+      }
+    },
+  ),
   rule('CC, BCC', 'a dead letter whose queue names a key loses CC', async (client) => {
     const [dead, copy] = [await client.queue(), await client.queue()];
     const queue = await into(client, dead);

@@ -138,12 +138,16 @@ const invalid: readonly (readonly [string, readonly ArgumentValue[], Arguments?]
 
 const invalidArguments = invalid.flatMap(([key, values, rest = {}]) =>
   values.map((value) =>
-    wireRule('arguments of queues', `a queue with ${key} ${JSON.stringify(value)} is refused with 406`, async (wire, session) => {
-      const declare = declareQueue(session.name(), { args: { ...rest, [key]: value } });
-      const { code, text } = await wire.refusal(declare);
-      assert.equal(code, 406, text);
-      await wire.works();
-    }),
+    wireRule(
+      'arguments of queues',
+      `a queue with ${key} ${JSON.stringify(value)} is refused with 406`,
+      async (wire, session) => {
+        const declare = declareQueue(session.name(), { args: { ...rest, [key]: value } });
+        const { code, text } = await wire.refusal(declare);
+        assert.equal(code, 406, text);
+        await wire.works();
+      },
+    ),
   ),
 );
 
@@ -185,10 +189,14 @@ export const declarations: readonly Case[] = [
     await wire.call(declareQueue(name, { args: { 'x-max-length': 5 } }), MethodId.queueDeclareOk);
     await wire.call(declareQueue(name, { args: { 'x-max-length': 5n } }), MethodId.queueDeclareOk);
   }),
-  wireRule('arguments of queues', 'x-dead-letter-routing-key without an exchange is refused with 406', async (wire, session) => {
-    const declare = declareQueue(session.name(), { args: { 'x-dead-letter-routing-key': 'a' } });
-    assert.equal((await wire.refusal(declare)).code, 406);
-  }),
+  wireRule(
+    'arguments of queues',
+    'x-dead-letter-routing-key without an exchange is refused with 406',
+    async (wire, session) => {
+      const declare = declareQueue(session.name(), { args: { 'x-dead-letter-routing-key': 'a' } });
+      assert.equal((await wire.refusal(declare)).code, 406);
+    },
+  ),
   wireRule('§1.7.2.1', 'declare-ok tells name, messages that are ready, and consumers', async (wire, session) => {
     const client = await session.client();
     const queue = await wire.queue();
@@ -238,12 +246,16 @@ export const declarations: readonly Case[] = [
       ["that has 'amq.' inside", 'my.amq.x'],
       ["that begins with 'AMQ.'", 'AMQ.x'],
     ].map(([what, name]) =>
-      rule('names', `a name of ${kind === 'queue' ? 'a queue' : 'an exchange'} ${what} is good`, async (client, session) => {
-        const full = `${name}.${session.name()}`.slice(0, 255);
-        if (kind === 'queue') await client.channel.assertQueue(full);
-        else await client.channel.assertExchange(full, 'fanout');
-        assert.ok(kind === 'queue' ? await client.hasQueue(full) : await client.hasExchange(full));
-      }),
+      rule(
+        'names',
+        `a name of ${kind === 'queue' ? 'a queue' : 'an exchange'} ${what} is good`,
+        async (client, session) => {
+          const full = `${name}.${session.name()}`.slice(0, 255);
+          if (kind === 'queue') await client.channel.assertQueue(full);
+          else await client.channel.assertExchange(full, 'fanout');
+          assert.ok(kind === 'queue' ? await client.hasQueue(full) : await client.hasExchange(full));
+        },
+      ),
     ),
   ),
 ];

@@ -33,7 +33,13 @@ function differing<What>(
 }
 
 /** `bytes` on a connection. */
-function spoiled(difference: differences.Difference, source: string, title: string, payload: number[], codes: { ours: number; rabbitmq: number | undefined }): Case {
+function spoiled(
+  difference: differences.Difference,
+  source: string,
+  title: string,
+  payload: number[],
+  codes: { ours: number; rabbitmq: number | undefined },
+): Case {
   const body =
     (code: number | undefined): Body<Wire> =>
     async (wire, session) => {
@@ -45,7 +51,12 @@ function spoiled(difference: differences.Difference, source: string, title: stri
   return differing(difference, wireRule, source, title, { ours: body(codes.ours), rabbitmq: body(codes.rabbitmq) });
 }
 
-function tuning(difference: differences.Difference, title: string, answer: ConnectionTuneOk, ours: number | undefined): Case {
+function tuning(
+  difference: differences.Difference,
+  title: string,
+  answer: ConnectionTuneOk,
+  ours: number | undefined,
+): Case {
   const send = async (raw: RawClient): Promise<void> => {
     await tuned(raw);
     raw.send(0, answer);

@@ -14,7 +14,7 @@ export const expiry: readonly Case[] = [
     assert.equal(await client.count(queue), 2);
     await client.becomes(queue, 0);
   }),
-  rule(source, "a message goes when its own time is over", async (client) => {
+  rule(source, 'a message goes when its own time is over', async (client) => {
     const queue = await client.queue();
     await client.publish('', queue, 'a', { expiration: ttl });
     await client.publish('', queue, 'b');

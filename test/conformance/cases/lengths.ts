@@ -85,15 +85,19 @@ export const lengths: readonly Case[] = [
     await client.until('a message is taken', async () => (await client.publish('', queue, 'c')) === 'ack');
     assert.deepEqual(await client.drain(queue), ['c']);
   }),
-  rule(overflow, 'reject-publish: one full queue of several is enough for basic.nack, the others get it', async (client) => {
-    const exchange = await client.exchange('fanout');
-    const open = await client.bound(exchange);
-    const full = await client.queue({ 'x-max-length': 1, 'x-overflow': 'reject-publish' });
-    await client.bind(full, exchange);
-    await client.publish(exchange, '', 'a');
-    assert.equal(await client.publish(exchange, '', 'b'), 'nack');
-    assert.deepEqual([await client.drain(open), await client.drain(full)], [['a', 'b'], ['a']]);
-  }),
+  rule(
+    overflow,
+    'reject-publish: one full queue of several is enough for basic.nack, the others get it',
+    async (client) => {
+      const exchange = await client.exchange('fanout');
+      const open = await client.bound(exchange);
+      const full = await client.queue({ 'x-max-length': 1, 'x-overflow': 'reject-publish' });
+      await client.bind(full, exchange);
+      await client.publish(exchange, '', 'a');
+      assert.equal(await client.publish(exchange, '', 'b'), 'nack');
+      assert.deepEqual([await client.drain(open), await client.drain(full)], [['a', 'b'], ['a']]);
+    },
+  ),
   rule(overflow, 'reject-publish: without confirms what is too much is dropped', async (client) => {
     const queue = await client.queue({ 'x-max-length': 1, 'x-overflow': 'reject-publish' });
     await client.send(queue, 'a');

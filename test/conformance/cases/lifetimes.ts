@@ -45,13 +45,17 @@ const queues: readonly Case[] = [
     await (await client.consumer(queue)).close();
     await client.until('the queue is gone', async () => !(await client.hasQueue(queue)));
   }),
-  rule('§1.7.2.1', 'an auto-delete queue goes when the connection of its last consumer ends', async (client, session) => {
-    const queue = await client.queue({}, { autoDelete: true });
-    const other = await session.client();
-    await other.consume(queue);
-    await other.connection.close();
-    await client.until('the queue is gone', async () => !(await client.hasQueue(queue)));
-  }),
+  rule(
+    '§1.7.2.1',
+    'an auto-delete queue goes when the connection of its last consumer ends',
+    async (client, session) => {
+      const queue = await client.queue({}, { autoDelete: true });
+      const other = await session.client();
+      await other.consume(queue);
+      await other.connection.close();
+      await client.until('the queue is gone', async () => !(await client.hasQueue(queue)));
+    },
+  ),
   rule('§1.7.2.1', 'an auto-delete queue that never had a consumer stays', async (client, session) => {
     const other = await session.client();
     const queue = await other.queue({}, { autoDelete: true });
@@ -112,7 +116,10 @@ const exchanges: readonly Case[] = [
     await client.channel.bindExchange(inner, outer, '');
     const queue = await client.bound(inner);
     await client.channel.deleteQueue(queue);
-    await client.until('both are gone', async () => !(await client.hasExchange(inner)) && !(await client.hasExchange(outer)));
+    await client.until(
+      'both are gone',
+      async () => !(await client.hasExchange(inner)) && !(await client.hasExchange(outer)),
+    );
   }),
   wireRule('§1.6.2.3', 'if-unused deletes an exchange without bindings', async (wire, session) => {
     const client = await session.client();
@@ -202,7 +209,11 @@ const expiring: readonly Case[] = [
   }),
   rule(expires, 'messages of a queue that goes are not dead-lettered', async (client) => {
     const dead = await client.queue();
-    const queue = await client.queue({ 'x-expires': ttl, 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': dead });
+    const queue = await client.queue({
+      'x-expires': ttl,
+      'x-dead-letter-exchange': '',
+      'x-dead-letter-routing-key': dead,
+    });
     await client.send(queue, 'x');
     await pause(2 * ttl);
     await client.until('the queue is gone', async () => !(await client.hasQueue(queue)));

@@ -162,19 +162,23 @@ const transactions: readonly Case[] = [
     await wire.call(new ChannelClose(200, '', 0, 0), MethodId.channelCloseOk);
     assert.deepEqual(await client.arrived(queue, 1), ['b']);
   }),
-  wireRule(tx, 'acknowledgements that are rolled back do not count, the deliveries are out still', async (wire, session) => {
-    const client = await session.client();
-    const queue = await select(wire);
-    await client.send(queue, 'a');
-    await wire.call(new BasicGet(queue, false), MethodId.basicGetOk);
-    wire.ack(1);
-    await wire.call(new TxRollback(), MethodId.txRollbackOk);
-    assert.equal(await ready(wire, queue), 0);
-    wire.ack(1);
-    await commit(wire);
-    await wire.call(new ChannelClose(200, '', 0, 0), MethodId.channelCloseOk);
-    assert.equal(await client.count(queue), 0);
-  }),
+  wireRule(
+    tx,
+    'acknowledgements that are rolled back do not count, the deliveries are out still',
+    async (wire, session) => {
+      const client = await session.client();
+      const queue = await select(wire);
+      await client.send(queue, 'a');
+      await wire.call(new BasicGet(queue, false), MethodId.basicGetOk);
+      wire.ack(1);
+      await wire.call(new TxRollback(), MethodId.txRollbackOk);
+      assert.equal(await ready(wire, queue), 0);
+      wire.ack(1);
+      await commit(wire);
+      await wire.call(new ChannelClose(200, '', 0, 0), MethodId.channelCloseOk);
+      assert.equal(await client.count(queue), 0);
+    },
+  ),
   wireRule(tx, 'acknowledgements without a commit do not count when the channel closes', async (wire, session) => {
     const client = await session.client();
     const queue = await select(wire);
@@ -211,14 +215,18 @@ const transactions: readonly Case[] = [
     await wire.raw.expect(MethodId.basicReturn, 1);
     await wire.raw.expect(MethodId.txCommitOk, 1);
   }),
-  wireRule(tx, 'a publish to an exchange that is not there ends the channel, and nothing is committed', async (wire) => {
-    const queue = await select(wire);
-    wire.publish('', queue, 'a');
-    wire.publish('no such exchange', queue, 'b');
-    assert.equal((await wire.closing()).code, 404);
-    await wire.raw.openChannel(2);
-    assert.equal(await ready(wire, queue, 2), 0);
-  }),
+  wireRule(
+    tx,
+    'a publish to an exchange that is not there ends the channel, and nothing is committed',
+    async (wire) => {
+      const queue = await select(wire);
+      wire.publish('', queue, 'a');
+      wire.publish('no such exchange', queue, 'b');
+      assert.equal((await wire.closing()).code, 404);
+      await wire.raw.openChannel(2);
+      assert.equal(await ready(wire, queue, 2), 0);
+    },
+  ),
   wireRule(tx, 'an acknowledgement of a tag that is not known ends the channel with 406', async (wire) => {
     await select(wire);
     wire.ack(9);

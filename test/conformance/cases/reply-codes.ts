@@ -283,11 +283,13 @@ const locked: readonly Row[] = (
 );
 
 const preconditions: readonly Row[] = [
-  ...([
-    [MethodId.basicAck, new BasicAck(7, false)],
-    [MethodId.basicNack, new BasicNack(7, false, false)],
-    [MethodId.basicReject, new BasicReject(7, false)],
-  ] as [number, Method][]).map(
+  ...(
+    [
+      [MethodId.basicAck, new BasicAck(7, false)],
+      [MethodId.basicNack, new BasicNack(7, false, false)],
+      [MethodId.basicReject, new BasicReject(7, false)],
+    ] as [number, Method][]
+  ).map(
     ([blames, method]): Row => ({
       code: 406,
       source: '§1.8.3.13',

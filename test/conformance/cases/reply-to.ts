@@ -56,26 +56,34 @@ export const replyTo: readonly Case[] = [
     await server.publish('', properties.replyTo, 'late', { mandatory: true });
     assert.deepEqual(server.returned.map(text), ['late']);
   }),
-  rule(source, 'a mandatory answer comes back, being routed to no queue, and arrives all the same', async (client, session) => {
-    const server = await session.client();
-    const requests = await server.queue();
-    const replies = await client.consume(pseudo, { noAck: true });
-    await client.publish('', requests, 'q', { replyTo: pseudo });
-    const { properties } = await server.get(requests);
-    await server.publish('', properties.replyTo, 'a', { mandatory: true });
-    assert.deepEqual([await replies.texts(1), server.returned.map(text)], [['a'], ['a']]);
-  }),
-  rule(source, 'whoever answers may ask whether the other is still there, by a passive declaration', async (client, session) => {
-    const server = await session.client();
-    const requests = await server.queue();
-    const asker = await client.sibling();
-    await asker.consume(pseudo, { noAck: true });
-    await asker.publish('', requests, 'q', { replyTo: pseudo });
-    const { properties } = await server.get(requests);
-    assert.ok(await server.hasQueue(properties.replyTo));
-    await asker.channel.close();
-    assert.equal(await server.hasQueue(properties.replyTo), false);
-  }),
+  rule(
+    source,
+    'a mandatory answer comes back, being routed to no queue, and arrives all the same',
+    async (client, session) => {
+      const server = await session.client();
+      const requests = await server.queue();
+      const replies = await client.consume(pseudo, { noAck: true });
+      await client.publish('', requests, 'q', { replyTo: pseudo });
+      const { properties } = await server.get(requests);
+      await server.publish('', properties.replyTo, 'a', { mandatory: true });
+      assert.deepEqual([await replies.texts(1), server.returned.map(text)], [['a'], ['a']]);
+    },
+  ),
+  rule(
+    source,
+    'whoever answers may ask whether the other is still there, by a passive declaration',
+    async (client, session) => {
+      const server = await session.client();
+      const requests = await server.queue();
+      const asker = await client.sibling();
+      await asker.consume(pseudo, { noAck: true });
+      await asker.publish('', requests, 'q', { replyTo: pseudo });
+      const { properties } = await server.get(requests);
+      assert.ok(await server.hasQueue(properties.replyTo));
+      await asker.channel.close();
+      assert.equal(await server.hasQueue(properties.replyTo), false);
+    },
+  ),
   rule(source, 'a reply-to that is another name is passed on as it is', async (client) => {
     const queue = await client.queue();
     await client.publish('', queue, 'q', { replyTo: 'some.queue' });

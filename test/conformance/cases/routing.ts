@@ -22,7 +22,11 @@ const basics: readonly Case[] = [
   }),
   rule('§3.1.3.1', 'a direct exchange gives a message to all queues bound with its key', async (client) => {
     const exchange = await client.exchange('direct');
-    const queues = [await client.bound(exchange, 'k'), await client.bound(exchange, 'k'), await client.bound(exchange, 'l')];
+    const queues = [
+      await client.bound(exchange, 'k'),
+      await client.bound(exchange, 'k'),
+      await client.bound(exchange, 'l'),
+    ];
     await client.publish(exchange, 'k', 'x');
     assert.deepEqual(await contents(client, ...queues), [['x'], ['x'], []]);
   }),
@@ -33,13 +37,17 @@ const basics: readonly Case[] = [
     for (const key of ['k', 'l', 'm']) await client.publish(exchange, key, key);
     assert.deepEqual(await client.drain(queue), ['k', 'l']);
   }),
-  rule('§3.1.3.2', 'a fanout exchange gives a message to all its queues, once each, whatever the keys', async (client) => {
-    const exchange = await client.exchange('fanout');
-    const queues = [await client.bound(exchange, 'a'), await client.bound(exchange, 'b')];
-    await client.bind(queues[0]!, exchange, 'c');
-    await client.publish(exchange, 'z', 'x');
-    assert.deepEqual(await contents(client, ...queues), [['x'], ['x']]);
-  }),
+  rule(
+    '§3.1.3.2',
+    'a fanout exchange gives a message to all its queues, once each, whatever the keys',
+    async (client) => {
+      const exchange = await client.exchange('fanout');
+      const queues = [await client.bound(exchange, 'a'), await client.bound(exchange, 'b')];
+      await client.bind(queues[0]!, exchange, 'c');
+      await client.publish(exchange, 'z', 'x');
+      assert.deepEqual(await contents(client, ...queues), [['x'], ['x']]);
+    },
+  ),
   rule('§3.1.3.1', 'every queue is bound to the default exchange by its name', async (client) => {
     const queue = await client.queue();
     await client.send(queue, 'x');
@@ -139,7 +147,11 @@ const between: readonly Case[] = [
     assert.deepEqual(await client.drain(queue), ['x']);
   }),
   rule(e2e, 'a deleted exchange takes its bindings on both sides with it', async (client) => {
-    const [a, b, c] = [await client.exchange('fanout'), await client.exchange('fanout'), await client.exchange('fanout')];
+    const [a, b, c] = [
+      await client.exchange('fanout'),
+      await client.exchange('fanout'),
+      await client.exchange('fanout'),
+    ];
     await client.channel.bindExchange(b, a, '');
     await client.channel.bindExchange(c, b, '');
     const queue = await client.bound(c);

@@ -62,7 +62,8 @@ describe('connection: handshake', () => {
     client.sendBytes(protocolHeader);
     const { method } = await client.expect(MethodId.connectionStart);
     assert.equal(method.mechanisms, 'PLAIN AMQPLAIN');
-    assert.equal(method.serverProperties['product'], 'Understudy');
+    const { product, version, 'understudy.version': own } = method.serverProperties;
+    assert.deepEqual([product, version, own], ['Understudy', '0.0.0', '0.0.0']);
     assert.equal(method.serverProperties['cluster_name'], 'test');
     const capabilities = method.serverProperties['capabilities'] as Record<string, boolean>;
     assert.equal(capabilities['publisher_confirms'], true);
