@@ -11,7 +11,9 @@ import { hardErrors } from './cases/hard-errors.js';
 import { headers } from './cases/headers.js';
 import { lengths } from './cases/lengths.js';
 import { lifetimes } from './cases/lifetimes.js';
+import { noWait } from './cases/no-wait.js';
 import { notFound } from './cases/not-found.js';
+import { otherExchanges } from './cases/other-exchanges.js';
 import { preconditionsFailed } from './cases/preconditions.js';
 import { prioritiesAndLimits } from './cases/priorities.js';
 import { properties } from './cases/properties.js';
@@ -27,11 +29,13 @@ export const cases: readonly Case[] = [
   ...topics,
   ...headers,
   ...routing,
+  ...otherExchanges,
   ...notFound,
   ...refusedAccess,
   ...preconditionsFailed,
   ...hardErrors,
   ...declarations,
+  ...noWait,
   ...properties,
   ...lifetimes,
   ...publishing,

@@ -204,6 +204,15 @@ const closings: readonly Case[] = [
       assert.ok(method);
     }
   }),
+  handshake('§1.4.2.6', 'more channels than agreed end the connection with 530', async (raw) => {
+    await tuned(raw);
+    raw.send(0, new ConnectionTuneOk(3, 131_072, 0));
+    raw.send(0, new ConnectionOpen('/'));
+    await raw.expect(MethodId.connectionOpenOk);
+    for (const channel of [1, 2, 3]) await raw.openChannel(channel);
+    raw.send(4, new ChannelOpen());
+    assert.equal((await raw.expect(MethodId.connectionClose)).method.replyCode, 530);
+  }),
   wireRule('§2.3.5', 'frames to a client are no larger than agreed', async (_wire, session) => {
     const wire = await session.wire({ frameMax: 4096 });
     const queue = await wire.queue();

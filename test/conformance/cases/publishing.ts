@@ -4,6 +4,7 @@ import {
   BasicGet,
   BasicPublish,
   BasicQos,
+  BasicReject,
   ChannelClose,
   ConfirmSelect,
   MethodId,
@@ -187,6 +188,29 @@ const transactions: readonly Case[] = [
     wire.ack(1);
     await wire.call(new ChannelClose(200, '', 0, 0), MethodId.channelCloseOk);
     assert.deepEqual(await client.arrived(queue, 1), ['a']);
+  }),
+  wireRule(tx, 'what is given back or rejected in a transaction is so when it is committed', async (wire, session) => {
+    const client = await session.client();
+    const queue = await select(wire);
+    await client.send(queue, 'a', 'b');
+    for (let i = 0; i < 2; i++) await wire.call(new BasicGet(queue, false), MethodId.basicGetOk);
+    wire.send(new BasicReject(1, true));
+    wire.send(new BasicReject(2, false));
+    await wire.channelWorks();
+    assert.equal(await client.count(queue), 0);
+    await commit(wire);
+    assert.deepEqual(await client.arrived(queue, 1), ['a']);
+  }),
+  wireRule(tx, 'publishes and acknowledgements of a transaction count together', async (wire, session) => {
+    const client = await session.client();
+    const [from, to] = [await select(wire), await wire.queue()];
+    await client.send(from, 'a');
+    await wire.call(new BasicGet(from, false), MethodId.basicGetOk);
+    wire.publish('', to, 'moved');
+    wire.ack(1);
+    await commit(wire);
+    await wire.call(new ChannelClose(200, '', 0, 0), MethodId.channelCloseOk);
+    assert.deepEqual([await client.drain(from), await client.drain(to)], [[], ['moved']]);
   }),
   wireRule(tx, 'a transaction begins with the end of the one before', async (wire) => {
     const queue = await select(wire);

@@ -35,6 +35,14 @@ const refused: readonly Row[] = [
   },
   {
     code: 403,
+    source: '§1.6.2.1',
+    what: 'exchange.declare, passive, of the default exchange',
+    blames: MethodId.exchangeDeclare,
+    text: 'ACCESS_REFUSED - operation not permitted on the default exchange',
+    send: () => declareExchange('', { passive: true }),
+  },
+  {
+    code: 403,
     source: '§1.6.2.3',
     what: 'exchange.delete of the default exchange',
     blames: MethodId.exchangeDelete,

@@ -248,6 +248,31 @@ const limits: readonly Case[] = [
     assert.equal(await client.count(queue), 2);
     assert.ok(new Set(got).size === 2);
   }),
+  wireRule('per-channel prefetch', 'a limit of the channel that changes counts at once', async (wire, session) => {
+    const client = await session.client();
+    const queue = await wire.queue();
+    await client.send(queue, '1', '2', '3', '4', '5');
+    await wire.call(new BasicQos(0, 1, true), MethodId.basicQosOk);
+    await wire.call(consume(queue), MethodId.basicConsumeOk);
+    await wire.raw.expect(MethodId.basicDeliver, 1);
+    assert.ok(await wire.raw.silent());
+    wire.send(new BasicQos(0, 3, true));
+    const came = [await wire.raw.next(), await wire.raw.next(), await wire.raw.next()].map(({ method }) => method!.id);
+    assert.deepEqual([...came].sort(), [MethodId.basicQosOk, MethodId.basicDeliver, MethodId.basicDeliver].sort());
+    await wire.call(new BasicQos(0, 1, true), MethodId.basicQosOk);
+    wire.ack(1);
+    assert.ok(await wire.raw.silent());
+  }),
+  wireRule('per-channel prefetch', 'a limit of the channel is lifted by 0', async (wire, session) => {
+    const client = await session.client();
+    const queue = await wire.queue();
+    await client.send(queue, '1', '2', '3');
+    await wire.call(new BasicQos(0, 1, true), MethodId.basicQosOk);
+    await wire.call(consume(queue), MethodId.basicConsumeOk);
+    await wire.raw.expect(MethodId.basicDeliver, 1);
+    wire.send(new BasicQos(0, 0, true));
+    for (let i = 0; i < 3; i++) await wire.raw.next();
+  }),
   wireRule('§1.8.3.1', 'basic.get does not count for the limit, nor is it limited', async (wire, session) => {
     const client = await session.client();
     const queue = await wire.queue();
