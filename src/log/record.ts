@@ -184,6 +184,18 @@ export class MessageParts {
   bodyLength = 0;
   origin: Origin | undefined = undefined;
 
+  setMeta(bytes: Uint8Array): void {
+    this.metaBytes = bytes;
+    this.metaStart = 0;
+    this.metaLength = bytes.length;
+  }
+
+  setHeader(bytes: Uint8Array): void {
+    this.headerBytes = bytes;
+    this.headerStart = 0;
+    this.headerLength = bytes.length;
+  }
+
   /** The message of that record; its bytes are not copied. */
   setFrom(record: EnqueueView): void {
     this.persistent = (record.flags & RecordFlag.persistent) !== 0;

@@ -61,8 +61,6 @@ export class GroupState {
   /** Wiring version of the last `open` or `drop` applied (rule 15). */
   wiringVersion: Lsn = 0;
   readonly observers: GroupObserver[] = [];
-  /** Queues with messages that expire. */
-  readonly expiring: Set<QueueState> = new Set();
   private readonly pool = new PiecePool();
   private readonly queues = new Map<Lsn, QueueState>();
   /** The queues asked for last, by the low bits of their incarnations: a map of floats costs more than all the rest. */
@@ -160,7 +158,6 @@ export class GroupState {
     const queue = this.queues.get(incarnation);
     if (queue === undefined) return;
     this.queues.delete(incarnation);
-    this.expiring.delete(queue);
     const slot = incarnation & (recentQueues - 1);
     if (this.recent[slot] === queue) this.recent[slot] = undefined;
     if (queue.openChunk >= 0) this.chunks.release(this.chunk(queue.openChunk), queue.openLength);
@@ -224,7 +221,7 @@ export class GroupState {
     const priority = priorityOf(chunk.bytes!, offset);
     if (!queue.index.add(lsn, chunk.id, offset, length, body, queue.options.durable, priority)) return false;
     this.chunks.retain(chunk, length);
-    if (expiresAt(chunk.view!, offset) !== 0) this.noteExpiry(queue);
+    if (expiresAt(chunk.view!, offset) !== 0) queue.mayExpire = true;
     return true;
   }
 
@@ -342,21 +339,10 @@ export class GroupState {
       const isDurable = durable && queue.options.durable;
       if (!queue.index.add(lsn, chunk.id, offset, length, body, isDurable, priority)) continue;
       this.chunks.retain(chunk, length);
-      if (expires && !queue.mayExpire) this.noteExpiry(queue);
-      if (queue.watcher !== undefined) queue.watcher.added();
+      if (expires) queue.mayExpire = true;
+      if (queue.watcher !== undefined) queue.watcher.added(body);
       for (let o = 0; o < this.observers.length; o++) this.observers[o]!.enqueued(queue, lsn, chunk, offset);
     }
-  }
-
-  private noteExpiry(queue: QueueState): void {
-    queue.mayExpire = true;
-    this.expiring.add(queue);
-  }
-
-  /** The queue is empty: nothing in it expires. */
-  expiresNoMore(queue: QueueState): void {
-    queue.mayExpire = false;
-    this.expiring.delete(queue);
   }
 
   private readonly dequeueOne = (position: number): void => {

@@ -26,6 +26,11 @@ export class TraitsOf {
     this.source = source;
   }
 
+  /** Changes whenever what they are may have changed. */
+  get version(): number {
+    return this.source.version;
+  }
+
   of(queue: QueueState): QueueTraits {
     const { version } = this.source;
     if (queue.traitsVersion === version) return queue.traits;

@@ -7,8 +7,8 @@ import { noTraits, type QueueTraits } from './queue-traits.js';
 
 /** Whoever serves a queue on the primary. */
 export interface QueueWatcher {
-  /** A message was added. Called for each one: it only makes a note. */
-  added(): void;
+  /** A message with a body of `body` bytes was added. Called for each one: it only makes a note. */
+  added(body: number): void;
   /** The queue was dropped. */
   dropped(): void;
 }

@@ -2,20 +2,16 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { ReplicaOptions } from '../../log/record.js';
 import type { Arguments, ArgumentValue } from '../broker.js';
-import { durationMax, settingArguments } from '../policy/definition.js';
+import { settingArguments } from '../policy/definition.js';
 import { type Check, flag, integer, oneOf, text } from './argument-checks.js';
 import { argument, argumentsEqual, describeArgument } from './arguments.js';
 import { isDurable, type QueueObject } from './objects.js';
 
 const checks: ReadonlyMap<string, Check> = new Map([
   ['x-queue-type', oneOf('classic', 'quorum')],
-  ['x-expires', integer(1, durationMax)],
-  ['x-max-length-bytes', integer(0)],
-  ['x-overflow', oneOf('drop-head', 'reject-publish', 'reject-publish-dlx')],
   ['x-dead-letter-strategy', oneOf('at-most-once', 'at-least-once')],
   ['x-max-priority', integer(0, 255)],
   ['x-single-active-consumer', flag],
-  ['x-delivery-limit', integer(-1)],
   ['x-queue-mode', oneOf('default', 'lazy')],
   ['x-queue-version', oneOf(1, 2)],
   ['x-queue-master-locator', text],
