@@ -60,49 +60,8 @@ const waiting: readonly { reason: string; titles: readonly string[] }[] = [
     ],
   },
   {
-    reason: 'x-single-active-consumer is kept, and does nothing yet',
-    titles: [
-      'an exclusive consumer is refused with 403',
-      'only the first consumer gets messages',
-      'the limit of the active consumer does not pass messages on to others',
-      'the next consumer gets what the channel of the active one left',
-    ],
-  },
-  {
     reason: 'x-priority of consumers does nothing yet',
-    titles: [
-      'start offers the capability consumer_priorities',
-      'an x-priority that is no integer is refused with 406',
-      'consumers of a higher priority get messages as long as they take any',
-      'consumers of the same priority take turns',
-      'without x-priority a consumer has 0, and negative ones are lower',
-    ],
-  },
-  {
-    reason: 'x-expires is kept, and does nothing yet',
-    titles: [
-      'a queue that nobody uses goes after its time',
-      'a queue with a consumer stays, and goes after its time without',
-      'messages of a queue that goes are not dead-lettered',
-      'publishing is no use',
-    ],
-  },
-  {
-    reason: 'x-max-length-bytes and x-overflow are kept, and do nothing yet',
-    titles: [
-      'a message that is larger than all is not kept',
-      'as many go as are needed',
-      'of two lengths each counts',
-      'reject-publish-dlx: what is refused is dead-lettered',
-      'reject-publish: bytes count too',
-      'reject-publish: nothing refused is dead-lettered',
-      'reject-publish: one full queue of several is enough for basic.nack, the others get it',
-      'reject-publish: what is too much is refused by basic.nack, what was there stays',
-      'reject-publish: when there is room again, messages are taken again',
-      'reject-publish: without confirms what is too much is dropped',
-      'the oldest go first, bytes of bodies count',
-      "x-max-length-bytes with drop-head makes a dead letter, for the reason 'maxlen'",
-    ],
+    titles: ['start offers the capability consumer_priorities', 'an x-priority that is no integer is refused with 406'],
   },
   {
     reason: 'deliveries are not counted yet',
