@@ -60,10 +60,6 @@ const waiting: readonly { reason: string; titles: readonly string[] }[] = [
     ],
   },
   {
-    reason: 'x-priority of consumers does nothing yet',
-    titles: ['start offers the capability consumer_priorities', 'an x-priority that is no integer is refused with 406'],
-  },
-  {
     reason: 'deliveries are not counted yet',
     titles: [
       'a dead letter has no x-delivery-count',

@@ -21,7 +21,7 @@ import type {
   Subscription,
   Wiring,
 } from '../../model/broker.js';
-import { checkArguments } from '../../model/wiring/arguments.js';
+import { checkConsumerArguments } from '../../model/wiring/queue-arguments.js';
 import type { QueueObject } from '../../model/wiring/objects.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import { ClusterRoute } from './cluster-route.js';
@@ -161,8 +161,7 @@ export class ClusterBroker implements Broker {
     const { vhost, connection } = request;
     const queue =
       queues.usable(vhost, request.queue, connection) ?? (await queues.usableSoon(vhost, request.queue, connection));
-    // Now, and not when it must be said to a primary on another node, perhaps much later.
-    checkArguments(request.arguments);
+    checkConsumerArguments(request.arguments, `queue '${request.queue}' in vhost '${vhost}'`);
     if (this.goneSinks.has(request.sink)) throw new RefusedError(Refusal.internalError, 'the channel is gone');
     return clients.client(queue.group).consume(queue.position, request);
   }

@@ -151,6 +151,9 @@ describe('cluster broker', () => {
     for (const queue of ['q1', 'q3'])
       for (const args of [{ deep }, { many: Array.from({ length: 2000 }, () => 1) }])
         await assert.rejects(consume(queue, args), { kind: 'precondition-failed' });
+    await assert.rejects(consume('q1', { 'x-priority': 'high' }), {
+      message: /^invalid arg 'x-priority' for queue 'q1' in vhost '\/': the value 'high' .* an integer/,
+    });
     const [one, two] = groups;
     one.lead(node);
     two.lead(world.nodes.get('a')!);
