@@ -100,7 +100,7 @@ const handshakes: readonly Case[] = [
     const from = performance.now();
     const beat = await within(session.patienceMs, 'a heartbeat', raw.next());
     assert.equal(beat.method, undefined);
-    assert.ok(performance.now() - from < 1500);
+    assert.ok(performance.now() - from < 3000);
   }),
   handshake('§4.2.7', 'who is silent for more than two heartbeats is dropped', async (raw, session) => {
     await tuned(raw);

@@ -41,7 +41,7 @@ const ways: readonly Case[] = [
   }),
   rule(xDeath, 'deaths in one queue for two reasons are two', async (client) => {
     const end = await client.queue();
-    const queue = await into(client, end, { 'x-message-ttl': 4 * ttl });
+    const queue = await into(client, end, { 'x-message-ttl': 15 * ttl });
     await client.send(queue, 'x');
     client.reject(await client.get(queue));
     const { content, properties } = await client.soon(end);

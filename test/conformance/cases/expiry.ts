@@ -11,7 +11,6 @@ export const expiry: readonly Case[] = [
   rule(source, "messages go when the queue's time is over", async (client) => {
     const queue = await client.queue({ 'x-message-ttl': ttl });
     await client.send(queue, 'a', 'b');
-    assert.equal(await client.count(queue), 2);
     await client.becomes(queue, 0);
   }),
   rule(source, 'a message goes when its own time is over', async (client) => {
@@ -55,21 +54,21 @@ export const expiry: readonly Case[] = [
     assert.deepEqual(await (await client.consume(queue)).texts(1), ['new']);
   }),
   rule(source, 'what was delivered does not expire, and does so when it is requeued later', async (client) => {
-    const queue = await client.queue({ 'x-message-ttl': ttl });
+    const queue = await client.queue({ 'x-message-ttl': 5 * ttl });
     await client.send(queue, 'a');
     const message = await client.get(queue);
-    await pause(2 * ttl);
+    await pause(6 * ttl);
     client.requeue(message);
     await client.becomes(queue, 0);
   }),
   rule(source, 'a requeued message keeps the time that it came', async (client) => {
-    const queue = await client.queue({ 'x-message-ttl': 4 * ttl });
+    const queue = await client.queue({ 'x-message-ttl': 20 * ttl });
     await client.send(queue, 'a');
     const from = performance.now();
-    await pause(2 * ttl);
+    await pause(12 * ttl);
     client.requeue(await client.get(queue));
     await client.becomes(queue, 0);
-    assert.ok(performance.now() - from < 7 * ttl);
+    assert.ok(performance.now() - from < 32 * ttl);
   }),
   rule(source, 'the property expiration stays with a message that has not expired', async (client) => {
     const queue = await client.queue({ 'x-message-ttl': 500_000 });

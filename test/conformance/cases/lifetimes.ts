@@ -184,13 +184,13 @@ const expiring: readonly Case[] = [
   ...(
     [
       ['basic.get', (client, queue) => client.channel.get(queue)],
-      ['being declared again', (client, queue) => client.channel.assertQueue(queue, { expires: 4 * ttl })],
+      ['being declared again', (client, queue) => client.channel.assertQueue(queue, { expires: 8 * ttl })],
     ] as [string, (client: import('../client.js').Client, queue: string) => Promise<unknown>][]
   ).map(([what, use]) =>
     rule(expires, `${what} is use: the time begins again`, async (client) => {
-      const queue = await client.queue({ 'x-expires': 4 * ttl });
+      const queue = await client.queue({ 'x-expires': 8 * ttl });
       for (let i = 0; i < 6; i++) {
-        await pause(ttl);
+        await pause(2 * ttl);
         await use(client, queue);
       }
       assert.ok(await client.hasQueue(queue));
