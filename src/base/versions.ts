@@ -8,7 +8,8 @@
  *       (GroupRecord.size); exchanges and bindings that go with a boot (goesWith of their objects); queues that move to another group
  *       (movesFrom of their objects, RecordFlag.redelivered)
  *   3   groups that owe each other messages (rule 16: the queue `outboxIncarnation`, RecordFlag.origin, GroupMeta.origins);
- *       queues that refuse messages (FrameType.rejected)
+ *       queues that refuse messages (FrameType.rejected), or count
+ *       how often they came back (RecordKind.returned, GroupMeta.returns, FrameType.deliverCounted)
  *
  * A version only adds: record kinds, frame types, fields at an end. What was there is never changed, and a number never used
  * again for something else. A feature may be used when the cluster's version is the one named here (ClusterConfig.version).
@@ -36,6 +37,7 @@ export const Feature = {
   queueMoves: 2,
   outbox: 3,
   overflow: 3,
+  returns: 3,
 } as const;
 
 /** `2`, or `1 to 2`. */

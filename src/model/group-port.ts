@@ -119,8 +119,15 @@ export interface GroupClientPort {
   rejected(sequence: number): void;
   /** The first `count` settlements (ack, requeue, reject) of this attachment are committed. Cumulative. */
   settled(count: number): void;
-  /** The view is valid during the call only. */
-  deliver(subscriber: number, incarnation: number, position: number, redelivered: boolean, message: EnqueueView): void;
+  /** The view is valid during the call only. `returns`: how often it came back, where that is counted. */
+  deliver(
+    subscriber: number,
+    incarnation: number,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void;
   /** `refusal`: '' or '<kind>: text', kinds as in Refusal. */
   subscribed(subscriber: number, refusal: string): void;
   unsubscribed(subscriber: number): void;
@@ -133,6 +140,7 @@ export interface GroupClientPort {
     redelivered: boolean,
     remaining: number,
     message: EnqueueView,
+    returns: number,
   ): void;
   /** `refusal`: '' = empty. */
   gotNothing(request: number, refusal: string): void;

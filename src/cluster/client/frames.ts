@@ -28,7 +28,8 @@
  *   subscribed   0 u32 attachment   4 u32 subscriber   8 UTF-8 refusal
  *   unsubscribed 0 u32 attachment   4 u32 subscriber
  *   cancelled    0 u32 attachment   4 u32 subscriber   8 UTF-8 reason
- *   got          0 u32 attachment   4 u32 request      8 f64 incarnation   16 u32 remaining   20 u8 1 = redelivered, 3 free
+ *   got          0 u32 attachment   4 u32 request      8 f64 incarnation   16 u32 remaining   20 u8 1 = redelivered, 1 free
+ *                22 u16 how often it came back (version 3)
  *                24 enqueue record
  *   gotNothing   0 u32 attachment   4 u32 request      8 UTF-8 refusal
  *   counted      0 u32 attachment   4 u32 request      8 f64 ready   16 f64 unacknowledged   24 f64 consumers

@@ -423,7 +423,14 @@ export class GroupClient implements HolderClient, Flushable {
     this.settlements.settled(count);
   }
 
-  deliver(subscriber: number, incarnation: number, position: number, redelivered: boolean, message: EnqueueView): void {
+  deliver(
+    subscriber: number,
+    incarnation: number,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void {
     const subscription = this.subscriptions.get(subscriber);
     if (subscription === undefined) {
       this.settle(Settlement.release, incarnation, position);
@@ -432,7 +439,7 @@ export class GroupClient implements HolderClient, Flushable {
     if (!subscription.hasDelivered) this.sinks.add(subscription.sink);
     subscription.hasDelivered = true;
     subscription.credit -= deliveryCost(subscription.noAck, message.length);
-    subscription.sink.deliver(subscription, position, redelivered, message);
+    subscription.sink.deliver(subscription, position, redelivered, message, returns);
   }
 
   subscribed(subscriber: number, refusal: string): void {
@@ -452,9 +459,10 @@ export class GroupClient implements HolderClient, Flushable {
     redelivered: boolean,
     remaining: number,
     message: EnqueueView,
+    returns: number,
   ): void {
     const holder = new QueueHolder(this, incarnation);
-    const taken = this.requests.got(request, message, position, redelivered, remaining, holder);
+    const taken = this.requests.got(request, message, position, redelivered, remaining, holder, returns);
     if (!taken) this.settle(Settlement.release, incarnation, position);
   }
   gotNothing(request: number, refusal: string): void {

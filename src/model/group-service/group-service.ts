@@ -39,6 +39,7 @@ import { PublishLog } from './publish-log.js';
 import { Purges } from './purges.js';
 import { QueueCare } from './queue-care.js';
 import { QueueUses } from './queue-uses.js';
+import { ReturnLog } from './return-log.js';
 import { ServedQueue } from './served-queue.js';
 import { ServiceGate } from './service-gate.js';
 import type { GroupServiceOptions, NodeUse } from './service-options.js';
@@ -62,6 +63,8 @@ export class GroupService implements Flushable {
   readonly expiry: Expiry;
   /** For queues: how long they go without use. */
   readonly leases: Leases;
+  /** For queues: counts what came back. */
+  readonly returns: ReturnLog;
   /** For queues: takes what they give up. */
   readonly outbox: OutboxLog;
   private readonly options: GroupServiceOptions;
@@ -94,6 +97,7 @@ export class GroupService implements Flushable {
     this.expiry = new Expiry(options.clock);
     this.leases = new Leases(options.clock, (queue) => this.uses.leaseOver(queue));
     this.dequeues = new DequeueLog(options.state, options.appender, this.traits, this.rules);
+    this.returns = new ReturnLog(options.appender, options.state.returns);
     this.outbox = new OutboxLog({
       ...options,
       headers: options.headers ?? opaqueHeaders,
@@ -209,6 +213,7 @@ export class GroupService implements Flushable {
       this.purges.isIdle &&
       this.dequeues.isIdle &&
       this.outbox.isIdle &&
+      this.returns.isIdle &&
       this.waits.isEmpty &&
       this.attachments.isQuiet
     );
@@ -258,6 +263,7 @@ export class GroupService implements Flushable {
     this.leases.close();
     this.care.close();
     this.outbox.clear();
+    this.returns.clear();
     this.queues.clear();
     this.answers.clear();
     this.waits.clear();
@@ -447,6 +453,7 @@ export class GroupService implements Flushable {
     const mayAct = this.appender.mayAct();
     if (mayAct) this.answers.sendDue();
     if (this.gate.isOpen && !this.paused && (mayAct || !this.rules.leaseNeeded)) this.dispatcher.run();
+    this.returns.append();
     this.outbox.append();
     this.dispatcher.unpin();
     this.dequeues.append();

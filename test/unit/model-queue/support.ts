@@ -123,7 +123,7 @@ export class TestLog implements GroupAppender {
   lease = true;
   lsn: Lsn;
   /** Records appended since the beginning, of each kind; dequeues of both kinds count as `dequeue`. */
-  readonly appendedOfKind: number[] = [0, 0, 0, 0, 0];
+  readonly appendedOfKind: number[] = [0, 0, 0, 0, 0, 0, 0];
   private readonly group: number;
   private readonly chunks: TestChunks;
   private fill: { chunk: Chunk; from: number; to: number }[] = [];
@@ -236,6 +236,8 @@ export class TestClient implements GroupClientPort {
   confirmedTo = 0;
   settledCount = 0;
   readonly refused: number[] = [];
+  /** Of each delivery: how often it came back. */
+  readonly returns: number[] = [];
   readonly deliveries: Delivery[] = [];
   readonly events: string[] = [];
 
@@ -254,8 +256,16 @@ export class TestClient implements GroupClientPort {
     if (count <= this.settledCount) throw new Error('settled must grow');
     this.settledCount = count;
   }
-  deliver(subscriber: number, incarnation: Lsn, position: Lsn, redelivered: boolean, message: EnqueueView): void {
+  deliver(
+    subscriber: number,
+    incarnation: Lsn,
+    position: Lsn,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void {
     this.deliveries.push({ subscriber, incarnation, position, redelivered, body: bodyOf(message) });
+    this.returns.push(returns);
   }
   subscribed(subscriber: number, refusal: string): void {
     this.events.push(`subscribed ${subscriber} ${refusal}`.trim());
