@@ -11,6 +11,8 @@ export interface Case {
   readonly source: string;
   /** What of differences.ts it shows, if our broker is meant to do otherwise than RabbitMQ. */
   readonly difference?: Difference;
+  /** RabbitMQ does otherwise in ways that are not shown: it is not run there. */
+  readonly onlyOurs?: boolean;
   /** Rejects if the broker does not keep it. */
   run(session: Session): Promise<void>;
 }

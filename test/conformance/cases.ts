@@ -11,6 +11,7 @@ import { hardErrors } from './cases/hard-errors.js';
 import { headers } from './cases/headers.js';
 import { lengths } from './cases/lengths.js';
 import { lifetimes } from './cases/lifetimes.js';
+import { inQuorumQueues } from './cases/quorum.js';
 import { noWait } from './cases/no-wait.js';
 import { notFound } from './cases/not-found.js';
 import { otherExchanges } from './cases/other-exchanges.js';
@@ -47,5 +48,6 @@ export const cases: readonly Case[] = [
   ...deathRecords,
   ...prioritiesAndLimits,
   ...replyTo,
+  ...inQuorumQueues,
   ...intendedDifferences,
 ];

@@ -46,7 +46,11 @@ export class Client {
   /** A durable queue with a name of this case's. */
   async queue(args: Arguments = {}, options: amqp.Options.AssertQueue = {}): Promise<string> {
     const name = this.session.name();
-    await this.channel.assertQueue(name, { durable: true, ...options, arguments: args });
+    await this.channel.assertQueue(name, {
+      durable: true,
+      ...options,
+      arguments: { ...this.session.queueArguments, ...args },
+    });
     return name;
   }
 

@@ -62,6 +62,12 @@ export const eitherType: Difference = {
   rabbitmq: '406',
 };
 
+export const quorumExact: Difference = {
+  what: '`quorum` queues in other things',
+  here: 'as `classic` ones: basic.get and queue.purge find what their channel published before; a TTL of 0; `reject-publish` from the very length on; no exclusive consumer with `x-single-active-consumer`',
+  rabbitmq: 'not always; a moment later; some messages later; taken',
+};
+
 export const quorumOrder: Difference = {
   what: 'messages given back to a `quorum` queue',
   here: 'go back to their places',

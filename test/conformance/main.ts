@@ -58,8 +58,11 @@ function indented(text: string): string {
   return text.replaceAll(/^/gm, '        ');
 }
 
-const wanted = cases.filter(({ title, source }) => positionals.every((word) => `${title} ${source}`.includes(word)));
 await using target = await start(values.target);
+const wanted = cases.filter(
+  ({ title, source, onlyOurs }) =>
+    positionals.every((word) => `${title} ${source}`.includes(word)) && (target.isOurs || !onlyOurs),
+);
 const from = performance.now();
 const failures = await runAll(wanted, target);
 const seconds = ((performance.now() - from) / 1000).toFixed(1);

@@ -5,6 +5,8 @@ import { Wire, type WireOptions } from './wire.js';
 
 export class Session {
   readonly target: Target;
+  /** Arguments of all its queues, besides their own. */
+  queueArguments: Readonly<Record<string, string>> = {};
   private readonly prefix: string;
   private names = 0;
   private readonly ends: (() => void | Promise<void>)[] = [];

@@ -61,7 +61,10 @@ export class Wire {
 
   /** A durable queue with a name of this case's. */
   async queue(args: Arguments = {}, name: string = this.session.name()): Promise<string> {
-    const declare = new QueueDeclare(name, false, true, false, false, false, args);
+    const declare = new QueueDeclare(name, false, true, false, false, false, {
+      ...this.session.queueArguments,
+      ...args,
+    });
     const { method } = await this.call(declare, MethodId.queueDeclareOk);
     return method.queue;
   }
