@@ -68,6 +68,12 @@ export const quorumExact: Difference = {
   rabbitmq: 'not always; a moment later; some messages later; taken',
 };
 
+export const firstGet: Difference = {
+  what: '`x-delivery-count` of a message that basic.get delivers first',
+  here: 'none, as of one that a consumer gets',
+  rabbitmq: '0',
+};
+
 export const quorumOrder: Difference = {
   what: 'messages given back to a `quorum` queue',
   here: 'go back to their places',

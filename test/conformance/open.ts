@@ -62,10 +62,6 @@ const waiting: readonly { reason: string; titles: readonly string[] }[] = [
     ],
   },
   {
-    reason: 'deliveries are not counted yet',
-    titles: ['x-delivery-count counts the deliveries before this one'],
-  },
-  {
     reason: 'direct reply-to is not built yet',
     titles: [
       'start offers the capability direct_reply_to',

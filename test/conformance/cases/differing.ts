@@ -104,6 +104,12 @@ async function delivered(client: Client): Promise<string> {
   return queue;
 }
 
+async function firstCount(client: Client): Promise<unknown> {
+  const queue = await client.quorumQueue();
+  await client.send(queue, 'x');
+  return (await client.get(queue)).properties.headers?.['x-delivery-count'];
+}
+
 async function givenBack(client: Client): Promise<string[]> {
   const queue = await client.quorumQueue();
   await client.send(queue, '1', '2', '3', '4');
@@ -186,6 +192,16 @@ export const intendedDifferences: readonly Case[] = [
     rabbitmq: async (wire) => void (await wire.queue({ 'x-queue-type': 'stream' })),
   }),
   ...foreignArguments,
+  differing<Client>(
+    differences.firstGet,
+    rule,
+    'x-delivery-limit',
+    'x-delivery-count of what basic.get delivers first',
+    {
+      ours: async (client) => assert.equal(await firstCount(client), undefined),
+      rabbitmq: async (client) => assert.equal(await firstCount(client), 0),
+    },
+  ),
   differing<Client>(differences.quorumOrder, rule, 'quorum queues', 'what is given back to a quorum queue', {
     ours: async (client) => assert.deepEqual(await givenBack(client), ['1', '2', '3', '4']),
     rabbitmq: async (client) => assert.deepEqual(await givenBack(client), ['4', '2', '1', '3']),
