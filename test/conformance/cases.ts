@@ -2,6 +2,7 @@
 import type { Case } from './case.js';
 import { connections } from './cases/connections.js';
 import { consuming } from './cases/consuming.js';
+import { cutOff } from './cases/cut-off.js';
 import { deadLetters } from './cases/dead-letters.js';
 import { deathRecords } from './cases/death-records.js';
 import { declarations } from './cases/declarations.js';
@@ -39,6 +40,7 @@ export const cases: readonly Case[] = [
   ...noWait,
   ...properties,
   ...lifetimes,
+  ...cutOff,
   ...publishing,
   ...settling,
   ...consuming,

@@ -40,6 +40,7 @@ const waiting: readonly { reason: string; titles: readonly string[] }[] = [
   {
     reason: 'class tx is not built yet',
     titles: [
+      'a transaction of a client that is cut off is rolled back',
       'what is given back or rejected in a transaction is so when it is committed',
       'publishes and acknowledgements of a transaction count together',
       'a mandatory message that is not routed comes back before commit-ok',

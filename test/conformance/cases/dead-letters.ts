@@ -190,6 +190,20 @@ const arrivals: readonly Case[] = [
     client.reject(await client.get(queue));
     assert.deepEqual(await client.arrived(dead, 1), ['x']);
   }),
+  rule('x-dead-letter-strategy', 'at-least-once: dead letters of a quorum queue arrive, once', async (client) => {
+    const dead = await client.queue();
+    const queue = await client.queue({
+      'x-queue-type': 'quorum',
+      'x-dead-letter-exchange': '',
+      'x-dead-letter-routing-key': dead,
+      'x-dead-letter-strategy': 'at-least-once',
+      'x-overflow': 'reject-publish',
+    });
+    await client.send(queue, 'a', 'b');
+    for (let i = 0; i < 2; i++) client.reject(await client.soon(queue));
+    assert.deepEqual(await client.arrived(dead, 2), ['a', 'b']);
+    assert.equal(await client.count(queue), 0);
+  }),
   rule(dlx, 'purged messages are no dead letters', async (client) => {
     const dead = await client.queue();
     const queue = await into(client, dead);

@@ -121,6 +121,20 @@ const exchanges: readonly Case[] = [
       async () => !(await client.hasExchange(inner)) && !(await client.hasExchange(outer)),
     );
   }),
+  wireRule('§1.6.2.3', 'if-unused deletes an exchange that is only bound to another', async (wire, session) => {
+    const client = await session.client();
+    const [from, exchange] = [await client.exchange('fanout'), await client.exchange('fanout')];
+    await client.channel.bindExchange(exchange, from, '');
+    await wire.call(new ExchangeDelete(exchange, true, false), MethodId.exchangeDeleteOk);
+  }),
+  rule('§1.6.2.3', 'a deleted exchange takes its bindings with it, queues stay', async (client) => {
+    const exchange = await client.exchange('fanout');
+    const queue = await client.bound(exchange);
+    await client.channel.deleteExchange(exchange);
+    await client.channel.assertExchange(exchange, 'fanout');
+    await client.publish(exchange, '', 'x');
+    assert.equal(await client.count(queue), 0);
+  }),
   wireRule('§1.6.2.3', 'if-unused deletes an exchange without bindings', async (wire, session) => {
     const client = await session.client();
     const exchange = await client.exchange('direct');

@@ -62,6 +62,23 @@ const basics: readonly Case[] = [
     await client.publish(exchange, 'k', 'y');
     assert.deepEqual(await client.drain(queue), ['x']);
   }),
+  rule('§1.7.2.7', 'a binding goes when exchange, key and arguments are its own', async (client) => {
+    const exchange = await client.exchange('direct');
+    const queue = await client.queue();
+    await client.bind(queue, exchange, 'k', { a: 1 });
+    await client.channel.unbindQueue(queue, exchange, 'k', { a: 2 });
+    await client.channel.unbindQueue(queue, exchange, 'other', { a: 1 });
+    await client.publish(exchange, 'k', 'x');
+    await client.channel.unbindQueue(queue, exchange, 'k', { a: 1 });
+    await client.publish(exchange, 'k', 'y');
+    assert.deepEqual(await client.drain(queue), ['x']);
+  }),
+  rule('§1.7.2.9', 'a mandatory message for a queue that was deleted comes back', async (client) => {
+    const queue = await client.queue();
+    await client.channel.deleteQueue(queue);
+    assert.equal(await client.publish('', queue, 'x', { mandatory: true }), 'ack');
+    assert.deepEqual(client.returned.map(text), ['x']);
+  }),
   rule('§1.7.2.7', 'unbinding what was not bound succeeds', async (client) => {
     const exchange = await client.exchange('direct');
     const queue = await client.bound(exchange, 'k');
