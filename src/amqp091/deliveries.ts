@@ -9,9 +9,10 @@ import type { EnqueueView } from '../log/record.js';
 import type { DeliverySink, Holder, Subscription } from '../model/broker.js';
 import { deliveryCost } from '../model/delivery-cost.js';
 import type { ChannelHost } from './channel-host.js';
-import { BasicCancel } from './codec/index.js';
+import { BasicCancel, type DeliverTemplate } from './codec/index.js';
 import type { Consumer } from './consumer.js';
 import { Credit } from './credit.js';
+import type { ReplyConsumer } from './reply-consumer.js';
 import { withReturnCount } from './return-count.js';
 import { Outcome, Unacked } from './unacked.js';
 
@@ -24,6 +25,8 @@ export type ConsumerStarter = (consumer: Consumer) => void;
 export class Deliveries implements DeliverySink {
   readonly consumers: Map<string, Consumer> = new Map();
   readonly credit: Credit;
+  /** Takes the replies to what the channel publishes, if there is one. */
+  replies: ReplyConsumer | null = null;
   private readonly host: ChannelHost;
   private readonly channel: number;
   private readonly start: ConsumerStarter;
@@ -101,6 +104,21 @@ export class Deliveries implements DeliverySink {
     );
   }
 
+  /** A reply from another client. Nobody has promised that it comes: one that the client does not read is gone. */
+  deliverReply(template: DeliverTemplate, message: EnqueueView): void {
+    const { output, frames, counters } = this.host;
+    if (this.closed || output.overfull) return;
+    frames.deliver(template, this.nextTag++, false, message);
+    counters.delivered++;
+    output.delivered(deliveryOverheadBytes + message.metaLength + message.headerLength + message.bodyLength);
+  }
+
+  /** Takes no more replies. */
+  dropReplies(): void {
+    this.replies?.address?.close();
+    this.replies = null;
+  }
+
   cancelled(subscription: Subscription, _reason: string): void {
     const consumer = subscription.cookie as Consumer;
     if (this.closed || consumer.ended) return;
@@ -140,10 +158,28 @@ export class Deliveries implements DeliverySink {
     return true;
   }
 
+  // For transactions
+
+  holds(tag: number): boolean {
+    return this.unacked.has(tag);
+  }
+
+  tagsUpTo(tag: number): number[] {
+    return this.unacked.tagsUpTo(tag);
+  }
+
+  /** Takes a delivery out, which `taken` settles. */
+  take(tag: number, taken: (holder: Holder, position: number) => void): void {
+    this.unacked.take(tag, taken);
+    this.host.counters.acknowledged++;
+    if (this.retired.size > 0) this.dropRetired();
+  }
+
   /** The channel ends: the broker requeues whatever its client holds, which it may ask for meanwhile (`forEachHeld`). */
   close(): void {
     if (this.closed) return;
     this.closed = true;
+    this.dropReplies();
     for (const consumer of this.consumers.values()) {
       consumer.ended = true;
       this.forget();

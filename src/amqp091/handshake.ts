@@ -33,7 +33,7 @@ const capabilities: Arguments = {
   consumer_priorities: true,
   authentication_failure_close: true,
   per_consumer_qos: true,
-  direct_reply_to: false,
+  direct_reply_to: true,
 };
 
 /** More would not fit into the frame, which is small before tune-ok. */

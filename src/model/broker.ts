@@ -5,6 +5,8 @@
 import type { EnqueueView, MessageParts } from '../log/record.js';
 import type { MoveStage } from './wiring/objects.js';
 import type { Definition } from './policy/definition.js';
+import type { Replies } from './replies.js';
+import type { TransactionPort } from './transaction.js';
 
 /** A client connection, unique in the cluster: `<node>/<boot>/<n>`. It owns exclusive queues. */
 export type ConnectionId = string;
@@ -233,14 +235,23 @@ export interface Broker {
   readonly node: string;
   readonly wiring: Wiring;
   readonly gate: PublishGate;
+  readonly replies: Replies;
+  readonly transactions: TransactionPort;
   hasVhost(name: string): boolean;
   /** Changes whenever routes may have changed. */
   readonly routingVersion: number;
   /**
    * Finds the queues for a message with this node's own wiring. `headers` is called only if an exchange needs it.
    * Throws RefusedError (not-found, or access-refused for an internal exchange).
+   * @param moreKeys routing keys with which it is published as well (CC, BCC): each queue gets it once
    */
-  route(vhost: string, exchange: string, routingKey: string, headers: () => Arguments): Route;
+  route(
+    vhost: string,
+    exchange: string,
+    routingKey: string,
+    headers: () => Arguments,
+    moreKeys?: readonly string[],
+  ): Route;
   /**
    * Sends a message on its way. Returns the number of parts, one per group; `owner.completed(tag)` is called once for each
    * when it is safe on every in-sync replica (at once in a later phase of this turn where nothing must be waited for), and

@@ -4,12 +4,16 @@
  */
 import { EnqueueView, enqueueHeaderBytes, MessageParts, RecordFlag } from '../../log/record.js';
 import type { GroupServicePort } from '../../model/group-port.js';
+import { isUnit } from '../../model/unit.js';
 import { FrameError } from '../link/frame.js';
 import type { PublishOutbox } from './publish-outbox.js';
 import { Settlement, type SettlementRing } from './settlement-ring.js';
 
 /** What is asked of the service call by call; publishes and settlements are gathered. */
-export type ServiceControl = Omit<GroupServicePort, 'wiringVersion' | 'publish' | 'ack' | 'requeue' | 'reject'>;
+export type ServiceControl = Omit<
+  GroupServicePort,
+  'wiringVersion' | 'publish' | 'transact' | 'ack' | 'requeue' | 'reject'
+>;
 
 export interface Tie {
   /** Every call of this attachment carries it; a newer attachment has a higher one. */
@@ -38,9 +42,10 @@ export class LocalTie implements Tie {
   send(outbox: PublishOutbox, settlements: SettlementRing, wiringVersion: number, isAsked: boolean): void {
     // What the service would let wait had better wait in the outbox, which the publish gate bounds; but a question waits with the service.
     if (isAsked || wiringVersion <= this.port.wiringVersion)
-      outbox.send(always, (bytes, view, start, end) =>
-        publishRecords(this.port, bytes, view, start, end, wiringVersion),
-      );
+      outbox.send(always, (bytes, view, start, end) => {
+        if (isUnit(bytes, start)) this.port.transact(bytes, view, start, wiringVersion);
+        else publishRecords(this.port, bytes, view, start, end, wiringVersion);
+      });
     while (settlements.sent < settlements.end) {
       const number = settlements.sent++;
       settle(this.port, settlements.kind(number), settlements.incarnation(number), settlements.position(number));

@@ -154,6 +154,10 @@ export class Primary implements GroupAppender, Flushable {
     return this.replica.log.append(length);
   }
 
+  together(run: () => void): void {
+    this.replica.log.together(run);
+  }
+
   mayRelax(): boolean {
     return this.version >= Feature.relaxed && this.keeper.mayRelax();
   }

@@ -176,6 +176,17 @@ export class Attachment implements GroupServicePort {
     if (this.takeNumber(sequence) && !this.service.publishes.appendRecord(record, view)) this.client.rejected(sequence);
   }
 
+  transact(bytes: Uint8Array, view: DataView, start: number, wiringVersion: number): void {
+    if (this.state !== AttachmentState.attached) return;
+    if (!this.mustWait(wiringVersion)) return this.transactNow(bytes, view, start);
+    const record = bytes.slice(start, start + view.getUint32(start, true));
+    this.wait(wiringVersion, () => this.transactNow(record, new DataView(record.buffer), 0), record);
+  }
+
+  private transactNow(bytes: Uint8Array, view: DataView, start: number): void {
+    if (this.takeNumber(view.getFloat64(start + 24, true))) this.service.units.append(bytes, view, start);
+  }
+
   /** Rule 14: the log takes only a publisher's next number. What it has is confirmed with its commit (rule 4). */
   private takeNumber(sequence: number): boolean {
     const next = this.appended + 1;

@@ -44,6 +44,7 @@ import { ServedQueue } from './served-queue.js';
 import { ServiceGate } from './service-gate.js';
 import type { GroupServiceOptions, NodeUse } from './service-options.js';
 import { allPlain, TraitsOf } from './traits-of.js';
+import { UnitLog } from './unit-log.js';
 
 export class GroupService implements Flushable {
   readonly state: GroupState;
@@ -56,6 +57,8 @@ export class GroupService implements Flushable {
   wiringVersion: Lsn;
   /** For attachments: takes publishes into the log. */
   readonly publishes: PublishLog;
+  /** For attachments: takes transactions into the log. */
+  readonly units: UnitLog;
   /** For attachments and queues: tells the wiring of consumers. */
   readonly uses: QueueUses;
   /** For queues: what is asked of them, and when their first message expires. */
@@ -106,14 +109,7 @@ export class GroupService implements Flushable {
       after: (delayMs, run) => this.after(delayMs, run),
     });
     this.dispatcher = new Dispatcher(options.state, () => this.touch());
-    this.care = new QueueCare({
-      state: options.state,
-      traits: this.traits,
-      leases: this.leases,
-      served: ({ incarnation }) => this.served(incarnation),
-      dispatchSoon: (queue) => this.dispatchSoon(queue),
-      walk: (steps, done) => void this.attachments.walk(steps, done),
-    });
+    this.care = new QueueCare(this);
     this.purges = new Purges({
       answers: this.answers,
       later: options.state.slices.later,
@@ -129,19 +125,13 @@ export class GroupService implements Flushable {
       this.outbox,
       (incarnation) => this.served(incarnation),
     );
+    this.units = new UnitLog(options.appender, this);
     this.wiringVersion = Math.min(options.state.wiringVersion, traits.wiringVersion);
     this.committedLsn = options.state.applied;
-    this.gate = new ServiceGate(!this.rules.waitReattach, {
-      handedOver: options.handedOver,
-      walk: (steps, done) => void this.attachments.walk(steps, done),
-      served: (incarnation) => this.served(incarnation),
-      servedQueues: () => this.queues,
-      dispatchSoon: (queue) => this.dispatchSoon(queue),
-      opened: () => {
-        this.care.begin();
-        this.uses.opened(options.tookOver);
-        this.touch();
-      },
+    this.gate = new ServiceGate(this, !this.rules.waitReattach, options.handedOver, () => {
+      this.care.begin();
+      this.uses.opened(options.tookOver);
+      this.touch();
     });
     this.uses = new QueueUses(
       {
@@ -375,8 +365,8 @@ export class GroupService implements Flushable {
   // ---- what attachments and queues ask ----
 
   /** Goes through many things, in slices as long as the service is there. */
-  walk(steps: Iterator<number, void>): void {
-    this.attachments.walk(steps);
+  walk(steps: Iterator<number, void>, done?: () => void): void {
+    this.attachments.walk(steps, done);
   }
 
   /** The queue, served from now on; undefined if it is gone. */
@@ -410,10 +400,6 @@ export class GroupService implements Flushable {
 
   dispatchLater(queue: ServedQueue): void {
     this.dispatcher.later(queue);
-  }
-
-  dispatchAfter(queue: ServedQueue, delayMs: number): void {
-    this.after(delayMs, () => this.dispatchSoon(queue));
   }
 
   /** The chunk that the queue waits for is there. */
@@ -478,7 +464,7 @@ export class GroupService implements Flushable {
 
   /** The last lsn that this service put into the log. */
   private get logEnd(): Lsn {
-    return Math.max(this.dequeues.last, this.publishes.last, this.outbox.last);
+    return Math.max(this.dequeues.last, this.publishes.last, this.outbox.last, this.units.last);
   }
 
   private wiringReached(version: Lsn): void {
@@ -492,7 +478,8 @@ export class GroupService implements Flushable {
     this.touch();
   }
 
-  private after(delayMs: number, run: () => void): void {
+  /** Runs it later, if the service is there by then. */
+  after(delayMs: number, run: () => void): void {
     const timer = this.options.clock.after(delayMs, () => {
       this.timers.delete(timer);
       if (!this.isClosed) run();

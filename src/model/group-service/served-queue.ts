@@ -406,7 +406,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
         chunk: chunk.id,
         reason: error.message,
       });
-      this.service.dispatchAfter(this, readRetryMs);
+      this.service.after(readRetryMs, () => this.service.dispatchSoon(this));
     });
   }
 

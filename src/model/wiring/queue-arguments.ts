@@ -4,7 +4,7 @@ import type { ReplicaOptions } from '../../log/record.js';
 import type { Arguments, ArgumentValue } from '../broker.js';
 import { settingArguments } from '../policy/definition.js';
 import { type Check, flag, integer, oneOf, text } from './argument-checks.js';
-import { argument, argumentsEqual, checkArguments, describeArgument } from './arguments.js';
+import { argument, argumentsEqual, describeArgument } from './arguments.js';
 import { isDurable, type QueueObject } from './objects.js';
 
 const checks: ReadonlyMap<string, Check> = new Map([
@@ -53,15 +53,13 @@ export function checkQueueArguments(table: Arguments, what: string): void {
   }
 }
 
-const consumerPriority = integer(-(2 ** 31), 2 ** 31 - 1);
+const consumerPriority = integer(-0x8000_0000, 0x7fff_ffff);
 
-/** Checks the arguments of a consumer. @param what its queue. @throws RefusedError precondition-failed */
+/** Checks the arguments of a consumer. @throws RefusedError precondition-failed */
 export function checkConsumerArguments(table: Arguments, what: string): void {
-  // Now, and not when it must be said to a primary on another node, perhaps much later.
-  checkArguments(table);
-  const value = argument(table, 'x-priority');
-  const wanted = value === undefined ? '' : consumerPriority(value);
-  if (wanted !== '') refuse('x-priority', what, `${describeArgument(value)} was received, ${wanted} is expected`);
+  const priority = argument(table, 'x-priority');
+  const wanted = priority === undefined ? '' : consumerPriority(priority);
+  if (wanted !== '') refuse('x-priority', what, `${describeArgument(priority!)} was received, ${wanted} is expected`);
 }
 
 function refuse(key: string, what: string, reason: string): never {

@@ -67,7 +67,7 @@ describe('connection: handshake', () => {
     assert.equal(method.serverProperties['cluster_name'], 'test');
     const capabilities = method.serverProperties['capabilities'] as Record<string, boolean>;
     assert.equal(capabilities['publisher_confirms'], true);
-    assert.equal(capabilities['direct_reply_to'], false);
+    assert.equal(capabilities['direct_reply_to'], true);
     client.send(0, startOk('guest', 'guest', {}));
     const tune = (await client.expect(MethodId.connectionTune)).method;
     assert.deepEqual([tune.channelMax, tune.frameMax, tune.heartbeat], [2047, 131_072, 60]);

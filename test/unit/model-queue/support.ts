@@ -164,6 +164,14 @@ export class TestLog implements GroupAppender {
     return this.append(record.length);
   }
 
+  /** Records that were appended in one go. */
+  readonly units: number[] = [];
+  together(run: () => void): void {
+    const before = this.lsn;
+    run();
+    this.units.push(this.lsn - before);
+  }
+
   relaxing = true;
   mayRelax(): boolean {
     return this.relaxing;

@@ -18,6 +18,8 @@ import type {
   Subscription,
   Wiring,
 } from '../../../src/model/broker.js';
+import { FakeTransactions } from '../../fakes/fake-transactions.js';
+import { FakeReplies } from '../../fakes/fake-replies.js';
 import type { ProcessFactory, SimPorts, SimProcess } from '../../../sim/node-ports.js';
 
 export interface Defects {
@@ -193,6 +195,8 @@ class PerfectBroker implements Broker {
   readonly node: string;
   readonly wiring: Wiring;
   readonly gate = { closed: '', onChange: () => ({ close(): void {} }) };
+  readonly replies = new FakeReplies();
+  readonly transactions = new FakeTransactions(this);
   readonly memory: Memory;
   private readonly ports: SimPorts;
 
