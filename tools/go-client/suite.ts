@@ -34,8 +34,6 @@ export const uncovered: readonly Uncovered[] = [
     reason: 'it asks ten times without a pause for a dead letter, which takes some milliseconds: it passes sometimes',
     isRace: true,
   },
-  { name: 'TestIntegrationTxCommit', reason: 'transactions are not built yet' },
-  { name: 'TestIntegrationTxRollback', reason: 'transactions are not built yet' },
 ];
 
 const binary: string = fileURLToPath(

@@ -52,9 +52,9 @@ const ways: readonly Case[] = [
   rule(xDeath, 'routing keys of a death are those of the publish with its CC', async (client) => {
     const dead = await client.queue();
     const queue = await into(client, dead);
-    await client.publish('', queue, 'x', { CC: ['copy'] });
+    await client.publish('', queue, 'x', { CC: ['copy', 'more'], BCC: ['hidden'] });
     client.reject(await client.get(queue));
-    assert.deepEqual(deaths(await client.soon(dead))[0]!['routing-keys'], [queue, 'copy']);
+    assert.deepEqual(deaths(await client.soon(dead))[0]!['routing-keys'], [queue, 'copy', 'more']);
   }),
   rule(xDeath, 'x-death that a client sends is gone on from', async (client) => {
     const dead = await client.queue();
@@ -114,6 +114,20 @@ const ways: readonly Case[] = [
       }
     },
   ),
+  rule('CC, BCC', 'a dead letter whose queue names no key is routed by the keys of CC and BCC too', async (client) => {
+    const exchange = await client.exchange('direct');
+    const queue = await client.queue({ 'x-dead-letter-exchange': exchange });
+    const dead = [];
+    for (const key of [queue, 'copy', 'hidden', 'other']) dead.push(await client.bound(exchange, key));
+    await client.publish('', queue, 'x', { CC: ['copy'], BCC: ['hidden'] });
+    client.reject(await client.get(queue));
+    await client.becomes(dead[0]!, 1);
+    const counts = [];
+    for (const one of dead) counts.push(await client.count(one));
+    assert.deepEqual(counts, [1, 1, 1, 0]);
+    const { headers = {} } = (await client.get(dead[1]!)).properties;
+    assert.deepEqual([headers['CC'], headers['BCC']], [['copy'], undefined]);
+  }),
   rule('CC, BCC', 'a dead letter whose queue names a key loses CC', async (client) => {
     const [dead, copy] = [await client.queue(), await client.queue()];
     const queue = await into(client, dead);
