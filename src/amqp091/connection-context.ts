@@ -6,7 +6,7 @@ import type { Broker } from '../model/broker.js';
 import type { Authenticator } from '../security/authenticator.js';
 import type { Connection } from './connection.js';
 import type { Counters } from './counters.js';
-import type { Product } from './handshake.js';
+import type { Product } from './product.js';
 import type { InputTurns } from '../base/input-turns.js';
 import type { Limits } from './limits.js';
 import type { PartialBodies } from './partial-bodies.js';

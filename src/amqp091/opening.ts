@@ -13,7 +13,8 @@ import {
   ProtocolError,
   ReplyCode,
 } from './codec/index.js';
-import { hasCapability, negotiate, type Product, startMethod, type Tuning, tuneMethod } from './handshake.js';
+import { hasCapability, negotiate, startMethod, type Tuning, tuneMethod } from './handshake.js';
+import type { Product } from './product.js';
 import type { Limits } from './limits.js';
 import { external, mechanismsFor, readCredentials } from './sasl.js';
 import type { Peer } from './connection-context.js';

@@ -20,6 +20,7 @@ const shared: readonly [flags: string, description: string][] = [
     '--memory-high-watermark <bytes>',
     "publishers of all nodes wait above this: bytes, a share of the machine's memory such as 0.6, or off (default 4 times --memory and 512MiB)",
   ],
+  ['--product <name>', 'what clients are told that this is: understudy or rabbitmq (default understudy)'],
   ['--disk-free-min <bytes>', 'publishers wait below this much free disk space (default 50MiB)'],
   ['--disk-alarm <whose>', 'whose publishers wait then: node or cluster (default node)'],
   [

@@ -27,6 +27,7 @@ export async function nodeOptions(settings: NodeSettings, logger: Logger): Promi
     data: settings.data,
     cluster,
     logger,
+    product: settings.product,
     users: new Map([['guest', 'guest']]),
     broker: {
       groups: settings.groups,

@@ -54,6 +54,8 @@ export interface NodeSettings {
   diskFreeBytesMin: number;
   /** Whose publishers wait while the disk has less: this node's, or the cluster's. */
   diskAlarm: (typeof diskAlarms)[number];
+  /** What clients are told that this is. */
+  product: (typeof products)[number];
   lead: boolean;
   /** The newest protocol version that the node speaks. */
   protocol: number;
@@ -65,6 +67,7 @@ export interface NodeSettings {
 
 const replicateDefaults = ['all', 'durable', 'none'] as const;
 const diskAlarms = ['node', 'cluster'] as const;
+const products = ['understudy', 'rabbitmq'] as const;
 const clientPolicies = ['any', 'primary'] as const;
 const placements = ['spread', 'single', 'ring', 'follow-consumers', 'time-shared'] as const;
 
@@ -181,6 +184,7 @@ const schema = v.strictObject({
   'memory-high-watermark': v.optional(read(parseWatermark)),
   'disk-free-min': v.optional(read(parseBytes), '50MiB'),
   'disk-alarm': v.optional(oneOf(diskAlarms), 'node'),
+  product: v.optional(oneOf(products), 'understudy'),
   lead: v.optional(oneOf(['true', 'false']), 'true'),
   protocol: v.optional(whole(protocolVersions.min, protocolVersions.max), String(protocolVersions.max)),
   're-replicate-after': v.optional(read(parseDuration), '10m'),
@@ -288,6 +292,7 @@ export function readSettings(...layers: readonly RawSettings[]): NodeSettings {
     memoryHighWatermark: output['memory-high-watermark'] ?? null,
     diskAlarm: output['disk-alarm'],
     diskFreeBytesMin: output['disk-free-min'],
+    product: output.product,
     lead: output.lead === 'true',
     protocol: output.protocol,
     reReplicateAfterMs: output['re-replicate-after'],

@@ -11,7 +11,7 @@ import { readCertificates } from '../../../src/security/certificate-files.js';
 import { TlsEntrance } from '../../../src/security/tls-entrance.js';
 import type { ClientCheck, LoginPart } from '../../../src/security/tls-options.js';
 import { AmqpHost, eventually, systemClock } from '../../fakes/amqp-host.js';
-import { RawClient } from '../../fakes/raw-client.js';
+import { RawClient } from '../../support/raw-client.js';
 import { Authority, type CertificateFiles, readCertificates as readFiles } from '../../support/certificates.js';
 
 const ours = new Authority();
