@@ -185,10 +185,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   // FrameHandler
 
   protocolHeader(supported: boolean, bytes: Uint8Array, start: number, end: number): void {
-    if (supported) {
-      this.opening.begin();
-      return;
-    }
+    if (supported) return this.opening.begin();
     this.owner.foreign(this, bytes.subarray(start, end));
     this.frames.protocolHeader();
     this.hangUp();
@@ -258,8 +255,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   opened(): void {
     this.state = State.running;
     this.deadline.cancel();
-    const { user, vhost, peer } = this;
-    this.logger.info('connection opened', { user, vhost, ...(peer.tls === '' ? {} : { tls: peer.tls }) });
+    this.logger.info('connection opened', { user: this.user, vhost: this.vhost, tls: this.peer.tls || undefined });
     this.owner.opened(this);
   }
 
