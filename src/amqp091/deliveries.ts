@@ -13,6 +13,7 @@ import { BasicCancel, type DeliverTemplate } from './codec/index.js';
 import type { Consumer } from './consumer.js';
 import { Credit } from './credit.js';
 import type { ReplyConsumer } from './reply-consumer.js';
+import { withReturnCount } from './return-count.js';
 import { Outcome, Unacked } from './unacked.js';
 
 /** Bytes of a delivery besides tag, meta, header and body: three frames with their fixed parts. */
@@ -78,7 +79,13 @@ export class Deliveries implements DeliverySink {
     else consumer.subscription.close();
   }
 
-  deliver(subscription: Subscription, position: number, redelivered: boolean, message: EnqueueView): void {
+  deliver(
+    subscription: Subscription,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void {
     const consumer = subscription.cookie as Consumer;
     const { output } = this.host;
     if (!consumer.started) this.accepted(consumer, subscription);
@@ -89,7 +96,8 @@ export class Deliveries implements DeliverySink {
     }
     const tag = this.nextTag++;
     if (!consumer.noAck) this.hold(tag, position, subscription, consumer);
-    this.host.frames.deliver(consumer.template, tag, redelivered, message);
+    const written = returns > 0 ? withReturnCount(message, returns) : message;
+    this.host.frames.deliver(consumer.template, tag, redelivered, written);
     this.host.counters.delivered++;
     output.delivered(
       deliveryOverheadBytes + consumer.tag.length + message.metaLength + message.headerLength + message.bodyLength,
@@ -123,10 +131,18 @@ export class Deliveries implements DeliverySink {
   }
 
   /** Answers basic.get with a message; `holder` is null if it needs no acknowledgement. */
-  got(message: EnqueueView, position: number, redelivered: boolean, remaining: number, holder: Holder | null): void {
+  got(
+    message: EnqueueView,
+    position: number,
+    redelivered: boolean,
+    remaining: number,
+    holder: Holder | null,
+    returns: number,
+  ): void {
     const tag = this.nextTag++;
     if (holder) this.hold(tag, position, holder, null);
-    this.host.frames.getOk(this.channel, tag, redelivered, message, remaining);
+    const written = returns > 0 ? withReturnCount(message, returns) : message;
+    this.host.frames.getOk(this.channel, tag, redelivered, written, remaining);
     this.host.counters.got++;
     this.host.output.delivered(deliveryOverheadBytes + message.metaLength + message.headerLength + message.bodyLength);
   }

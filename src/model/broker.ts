@@ -172,8 +172,17 @@ export interface Subscription extends Holder {
 
 /** Takes deliveries. One per channel. */
 export interface DeliverySink {
-  /** One message, within the credit granted. The view is valid during the call only. */
-  deliver(subscription: Subscription, position: number, redelivered: boolean, message: EnqueueView): void;
+  /**
+   * One message, within the credit granted. The view is valid during the call only. `returns`: how often it came back, where that is
+   * counted.
+   */
+  deliver(
+    subscription: Subscription,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void;
   /** The broker ended the subscription (queue deleted, or its node lost). */
   cancelled(subscription: Subscription, reason: string): void;
   /** Calls `visit` for every message that this sink's client holds unsettled, in order of delivery (rule 13). */
@@ -203,7 +212,14 @@ export interface GetRequest {
   connection: ConnectionId;
   sink: DeliverySink;
   /** `holder` settles the message unless noAck. The view is valid during the call only. `remaining`: messages still ready. */
-  got(message: EnqueueView, position: number, redelivered: boolean, remaining: number, holder: Holder): void;
+  got(
+    message: EnqueueView,
+    position: number,
+    redelivered: boolean,
+    remaining: number,
+    holder: Holder,
+    returns: number,
+  ): void;
   empty(): void;
   failed(error: Error): void;
 }

@@ -71,6 +71,8 @@ export interface GroupServicePort {
    * the group is being given away, when all has to wait.
    */
   readonly wiringVersion: number;
+  /** Publishes of this node up to here were in the log before this attachment: whether a queue has refused them is not known. */
+  readonly taken: number;
   /**
    * The publish with the next number of this node (its boot + sequence identify it). `wiringVersion`: the wiring it was routed
    * with; the service waits until it has applied that.
@@ -100,8 +102,8 @@ export interface GroupServicePort {
   unsubscribe(subscriber: number): void;
   /** Answered by `got` or `gotNothing`. Held by `subscriber` number 0 unless noAck. */
   get(request: number, incarnation: number, wiringVersion: number, noAck: boolean): void;
-  /** Answered by `counted`. */
-  count(request: number, incarnation: number, wiringVersion: number): void;
+  /** Answered by `counted`. `isUse`: the queue was used by that (`x-expires`). */
+  count(request: number, incarnation: number, wiringVersion: number, isUse: boolean): void;
   /** Answered by `purged` when the dequeues are committed. */
   purge(request: number, incarnation: number, wiringVersion: number): void;
 }
@@ -117,10 +119,22 @@ export interface GroupClientPort {
    * set that may be recorded now (rule 21), all of which have them.
    */
   confirmed(sequence: number, inSync: number): void;
+  /**
+   * The publish with that number was refused by a queue that is full; said before it is `confirmed`, which then means that it was
+   * dealt with.
+   */
+  rejected(sequence: number): void;
   /** The first `count` settlements (ack, requeue, reject) of this attachment are committed. Cumulative. */
   settled(count: number): void;
-  /** The view is valid during the call only. */
-  deliver(subscriber: number, incarnation: number, position: number, redelivered: boolean, message: EnqueueView): void;
+  /** The view is valid during the call only. `returns`: how often it came back, where that is counted. */
+  deliver(
+    subscriber: number,
+    incarnation: number,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void;
   /** `refusal`: '' or '<kind>: text', kinds as in Refusal. */
   subscribed(subscriber: number, refusal: string): void;
   unsubscribed(subscriber: number): void;
@@ -133,6 +147,7 @@ export interface GroupClientPort {
     redelivered: boolean,
     remaining: number,
     message: EnqueueView,
+    returns: number,
   ): void;
   /** `refusal`: '' = empty. */
   gotNothing(request: number, refusal: string): void;

@@ -145,9 +145,16 @@ class Get implements GetRequest {
     this.sink = channel.deliveries;
   }
 
-  got(message: EnqueueView, position: number, redelivered: boolean, remaining: number, holder: Holder): void {
+  got(
+    message: EnqueueView,
+    position: number,
+    redelivered: boolean,
+    remaining: number,
+    holder: Holder,
+    returns: number,
+  ): void {
     this.channel.answer(
-      () => this.sink.got(message, position, redelivered, remaining, this.noAck ? null : holder),
+      () => this.sink.got(message, position, redelivered, remaining, this.noAck ? null : holder, returns),
       () => {
         if (!this.noAck) holder.release(position);
       },

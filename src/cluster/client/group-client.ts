@@ -97,7 +97,8 @@ export class GroupClient implements HolderClient, Flushable {
   ): void {
     const isGated = gate !== undefined && gate.need > 1 && this.context.rules.minInSync;
     if (parts.moved) this.passesOn();
-    const sequence = this.confirms.push(owner, tag, isGated ? gate : undefined);
+    const mayBeRefused = gate !== undefined && gate.isRejecting;
+    const sequence = this.confirms.push(owner, tag, isGated ? gate : undefined, mayBeRefused);
     const { direct } = this;
     const version = this.context.wiringVersion();
     if (direct !== undefined && version <= direct.wiringVersion && this.outbox.allSent) {
@@ -117,7 +118,7 @@ export class GroupClient implements HolderClient, Flushable {
     gate?: ConfirmGate,
   ): void {
     const isGated = gate !== undefined && gate.need > 1 && this.context.rules.minInSync;
-    const sequence = this.confirms.push(owner, tag, isGated ? gate : undefined);
+    const sequence = this.confirms.push(owner, tag, isGated ? gate : undefined, gate?.isRejecting);
     // Kept here in any case: a log of this node would give back its parts only.
     this.outbox.appendUnit(messages, settlements, this.context.boot, sequence);
     this.touch();
@@ -188,9 +189,10 @@ export class GroupClient implements HolderClient, Flushable {
     this.ask(this.requests.get(incarnation, this.context.clock.now(), request));
   }
 
-  count(incarnation: number): Promise<QueueCount> {
+  /** @param isUse it counts as a use of the queue (`x-expires`) */
+  count(incarnation: number, isUse: boolean = false): Promise<QueueCount> {
     return new Promise((resolve, reject) => {
-      this.ask(this.requests.count(incarnation, this.context.clock.now(), resolve, reject));
+      this.ask(this.requests.count(incarnation, isUse, this.context.clock.now(), resolve, reject));
     });
   }
 
@@ -317,6 +319,7 @@ export class GroupClient implements HolderClient, Flushable {
     const version = this.context.wiringVersion();
     this.tie = tie;
     this.port = tie.port;
+    this.confirms.doubt(tie.port.taken);
     this.goThrough(this.subscribeAgain());
     if (this.mayBePassedOnTwice) this.outbox.flagMoved();
     if (this.context.rules.resendFirst) this.outbox.rewind(this.confirms.confirmed);
@@ -391,11 +394,22 @@ export class GroupClient implements HolderClient, Flushable {
     this.confirms.confirmTo(sequence, inSync);
   }
 
+  rejected(sequence: number): void {
+    this.confirms.refuse(sequence);
+  }
+
   settled(count: number): void {
     this.settlements.settled(count);
   }
 
-  deliver(subscriber: number, incarnation: number, position: number, redelivered: boolean, message: EnqueueView): void {
+  deliver(
+    subscriber: number,
+    incarnation: number,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void {
     const subscription = this.subscriptions.get(subscriber);
     if (subscription === undefined) {
       this.settle(Settlement.release, incarnation, position);
@@ -404,7 +418,7 @@ export class GroupClient implements HolderClient, Flushable {
     if (!subscription.hasDelivered) this.sinks.add(subscription.sink);
     subscription.hasDelivered = true;
     subscription.credit -= deliveryCost(subscription.noAck, message.length);
-    subscription.sink.deliver(subscription, position, redelivered, message);
+    subscription.sink.deliver(subscription, position, redelivered, message, returns);
   }
 
   subscribed(subscriber: number, refusal: string): void {
@@ -424,9 +438,10 @@ export class GroupClient implements HolderClient, Flushable {
     redelivered: boolean,
     remaining: number,
     message: EnqueueView,
+    returns: number,
   ): void {
     const holder = new QueueHolder(this, incarnation);
-    const taken = this.requests.got(request, message, position, redelivered, remaining, holder);
+    const taken = this.requests.got(request, message, position, redelivered, remaining, holder, returns);
     if (!taken) this.settle(Settlement.release, incarnation, position);
   }
   gotNothing(request: number, refusal: string): void {

@@ -289,6 +289,8 @@ export class GroupClients implements UnconfirmedKeeper {
     const asked = seat?.asked;
     if (seat === undefined || asked === undefined || asked.link !== link) return;
     if (asked.number !== frame.view.getUint32(frame.start, true)) return;
+    const { view, start, end } = frame;
+    if (end - start >= 24) asked.taken = view.getFloat64(start + 16, true);
     seat.asked = undefined;
     seat.client.attached(asked);
   }
@@ -322,13 +324,21 @@ export class GroupClients implements UnconfirmedKeeper {
       case FrameType.confirmed:
         // An older primary does not say how many are in sync: it holds confirms itself.
         return client.confirmed(view.getFloat64(start + 8, true), id === 0 ? Number.POSITIVE_INFINITY : id);
+      case FrameType.rejected:
+        for (let at = start + 8; at + 8 <= end; at += 8) client.rejected(view.getFloat64(at, true));
+        return;
       case FrameType.settled:
         return client.settled(view.getFloat64(start + 8, true));
       case FrameType.deliver: {
         const message = this.view.set(bytes, view, start + 16);
         const redelivered = id >= redeliveredBit;
         const subscriber = redelivered ? id - redeliveredBit : id;
-        return client.deliver(subscriber, view.getFloat64(start + 8, true), message.lsn, redelivered, message);
+        return client.deliver(subscriber, view.getFloat64(start + 8, true), message.lsn, redelivered, message, 0);
+      }
+      case FrameType.deliverCounted: {
+        const message = this.view.set(bytes, view, start + 24);
+        const returns = view.getUint32(start + 16, true);
+        return client.deliver(id, view.getFloat64(start + 8, true), message.lsn, true, message, returns);
       }
       case FrameType.subscribed:
         return client.subscribed(id, decodeText(bytes, start + 8, end));
@@ -340,7 +350,9 @@ export class GroupClients implements UnconfirmedKeeper {
         const message = this.view.set(bytes, view, start + 24);
         const remaining = view.getUint32(start + 16, true);
         const redelivered = bytes[start + 20] === 1;
-        return client.got(id, view.getFloat64(start + 8, true), message.lsn, redelivered, remaining, message);
+        const returns = view.getUint16(start + 22, true);
+        const incarnation = view.getFloat64(start + 8, true);
+        return client.got(id, incarnation, message.lsn, redelivered, remaining, message, returns);
       }
       case FrameType.gotNothing:
         return client.gotNothing(id, decodeText(bytes, start + 8, end));
@@ -360,8 +372,10 @@ function isNaming({ naming }: Seat, epoch: number, link: Link | undefined): bool
 
 const answerTypes = [
   FrameType.confirmed,
+  FrameType.rejected,
   FrameType.settled,
   FrameType.deliver,
+  FrameType.deliverCounted,
   FrameType.subscribed,
   FrameType.unsubscribed,
   FrameType.cancelled,

@@ -19,12 +19,22 @@ export class LocalClient implements GroupClientPort {
   confirmed(sequence: number, inSync: number): void {
     if (this.client.isCurrent(this.number)) this.client.confirmed(sequence, inSync);
   }
+  rejected(sequence: number): void {
+    if (this.client.isCurrent(this.number)) this.client.rejected(sequence);
+  }
   settled(count: number): void {
     if (this.client.isCurrent(this.number)) this.client.settled(count);
   }
-  deliver(subscriber: number, incarnation: number, position: number, redelivered: boolean, message: EnqueueView): void {
+  deliver(
+    subscriber: number,
+    incarnation: number,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void {
     if (this.client.isCurrent(this.number))
-      this.client.deliver(subscriber, incarnation, position, redelivered, message);
+      this.client.deliver(subscriber, incarnation, position, redelivered, message, returns);
   }
   subscribed(subscriber: number, refusal: string): void {
     if (this.client.isCurrent(this.number)) this.client.subscribed(subscriber, refusal);
@@ -42,9 +52,10 @@ export class LocalClient implements GroupClientPort {
     redelivered: boolean,
     remaining: number,
     message: EnqueueView,
+    returns: number,
   ): void {
     if (this.client.isCurrent(this.number))
-      this.client.got(request, incarnation, position, redelivered, remaining, message);
+      this.client.got(request, incarnation, position, redelivered, remaining, message, returns);
   }
   gotNothing(request: number, refusal: string): void {
     if (this.client.isCurrent(this.number)) this.client.gotNothing(request, refusal);

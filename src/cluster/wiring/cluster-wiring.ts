@@ -122,7 +122,7 @@ export class ClusterWiring implements ConnectionWiring {
   }
 
   private async info(queue: QueueObject): Promise<QueueInfo> {
-    const { ready, consumers } = await this.contents.count(queue);
+    const { ready, consumers } = await this.contents.count(queue, true);
     return { name: queue.name, messages: ready, consumers };
   }
 

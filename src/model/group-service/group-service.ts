@@ -15,7 +15,6 @@
  * - A publish into queues that are all gone is safe once its number is in the log: a record without message keeps it there.
  * - Consumers of a node whose link is lost keep their queue in use and exclusive until the node attaches again or is dead.
  */
-import type { Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { allRules, type Rules } from '../../base/rules.js';
 import { SlicedWalk } from '../../base/slices.js';
@@ -39,9 +38,11 @@ import { PublishLog } from './publish-log.js';
 import { Purges } from './purges.js';
 import { QueueCare } from './queue-care.js';
 import { QueueUses } from './queue-uses.js';
+import { ReturnLog } from './return-log.js';
 import { ServedQueue } from './served-queue.js';
 import { ServiceGate } from './service-gate.js';
 import type { GroupServiceOptions, NodeUse } from './service-options.js';
+import { ServiceTimers } from './service-timers.js';
 import { allPlain, TraitsOf } from './traits-of.js';
 import { UnitLog } from './unit-log.js';
 
@@ -65,6 +66,10 @@ export class GroupService implements Flushable {
   readonly expiry: Expiry;
   /** For queues: how long they go without use. */
   readonly leases: Leases;
+  /** For queues: counts what came back. */
+  readonly returns: ReturnLog;
+  /** For queues and units. */
+  readonly timers: ServiceTimers;
   /** For queues: takes what they give up. */
   readonly outbox: OutboxLog;
   private readonly options: GroupServiceOptions;
@@ -82,7 +87,6 @@ export class GroupService implements Flushable {
   private readonly purges: Purges;
   private readonly care: QueueCare;
   private readonly waits = new LogWaits();
-  private readonly timers = new Set<Timer>();
 
   constructor(options: GroupServiceOptions) {
     this.options = options;
@@ -92,17 +96,19 @@ export class GroupService implements Flushable {
     this.logger = options.logger;
     this.rules = options.rules ?? allRules;
     this.flagBefore = this.rules.flagOld ? (options.handedOver?.flagBefore ?? epochStart(options.epoch)) : 0;
+    this.timers = new ServiceTimers(options.clock);
     const traits = options.traits ?? allPlain;
     this.traits = new TraitsOf(traits);
     this.expiry = new Expiry(options.clock);
     this.leases = new Leases(options.clock, (queue) => this.uses.leaseOver(queue));
     this.dequeues = new DequeueLog(options.state, options.appender, this.traits, this.rules);
+    this.returns = new ReturnLog(options.appender, options.state.returns);
     this.outbox = new OutboxLog({
       ...options,
       headers: options.headers ?? opaqueHeaders,
       touch: () => this.touch(),
       loaded: (queue, chunk) => this.loaded(queue, chunk),
-      after: (delayMs, run) => this.after(delayMs, run),
+      after: this.timers.after,
     });
     this.dispatcher = new Dispatcher(options.state, () => this.touch());
     this.care = new QueueCare({
@@ -125,7 +131,8 @@ export class GroupService implements Flushable {
       this.traits,
       this.rules,
       options.clock,
-      (incarnation) => void this.served(incarnation),
+      this.outbox,
+      (incarnation) => this.served(incarnation),
     );
     this.units = new UnitLog(options.appender, this);
     this.wiringVersion = Math.min(options.state.wiringVersion, traits.wiringVersion);
@@ -147,7 +154,7 @@ export class GroupService implements Flushable {
         state: options.state,
         queueUse: (incarnation, use) => options.queueUse(incarnation, use),
         walk: (steps) => this.attachments.walk(steps),
-        after: (delayMs, run) => this.after(delayMs, run),
+        after: this.timers.after,
         isClosed: () => this.isClosed,
       },
       this.gate.isOpen,
@@ -212,6 +219,7 @@ export class GroupService implements Flushable {
       this.purges.isIdle &&
       this.dequeues.isIdle &&
       this.outbox.isIdle &&
+      this.returns.isIdle &&
       this.waits.isEmpty &&
       this.attachments.isQuiet
     );
@@ -255,12 +263,13 @@ export class GroupService implements Flushable {
       queue.state.watcher = undefined;
       queue.state.index.resetVolatile();
     }
-    for (const timer of this.timers) timer.cancel();
+    this.timers.close();
     this.dispatcher.close();
     this.expiry.close();
     this.leases.close();
     this.care.close();
     this.outbox.clear();
+    this.returns.clear();
     this.queues.clear();
     this.answers.clear();
     this.waits.clear();
@@ -286,6 +295,11 @@ export class GroupService implements Flushable {
     const attachment = this.attachments.attach(node, boot, client, held, confirmed, named);
     this.touch();
     return attachment;
+  }
+
+  /** Publishes of that boot up to here are in the log. */
+  taken(boot: number): number {
+    return this.attachments.taken(boot);
   }
 
   /** The tie is cut; what the node holds stays held, and its consumers keep their queues, until it attaches again or is dead. */
@@ -441,6 +455,7 @@ export class GroupService implements Flushable {
     const mayAct = this.appender.mayAct();
     if (mayAct) this.answers.sendDue();
     if (this.gate.isOpen && !this.paused && (mayAct || !this.rules.leaseNeeded)) this.dispatcher.run();
+    this.returns.append();
     this.outbox.append();
     this.dispatcher.unpin();
     this.dequeues.append();
@@ -477,15 +492,6 @@ export class GroupService implements Flushable {
       if (attachment.state === AttachmentState.attached) attachment.client.wiringReached();
     }
     this.touch();
-  }
-
-  /** Runs it later, if the service is there by then. */
-  after(delayMs: number, run: () => void): void {
-    const timer = this.options.clock.after(delayMs, () => {
-      this.timers.delete(timer);
-      if (!this.isClosed) run();
-    });
-    this.timers.add(timer);
   }
 }
 

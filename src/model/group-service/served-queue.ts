@@ -46,6 +46,8 @@ export class ServedQueue implements QueueWatcher, Expiring {
   expiryBucket = 0;
   /** How long it goes without use, if that matters. */
   lease: Lease | undefined = undefined;
+  /** How often messages came back since this service began. */
+  readonly returned: Map<Lsn, number> = new Map();
   /** What it gives up by itself. */
   readonly shedding: Shedding;
   private readonly service: GroupService;
@@ -159,6 +161,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
     const { outbox } = this.service;
     if (this.isKnown && (this.traits.deadLettering === undefined || !outbox.isUsable)) return this.dequeue(entry);
     const { position } = entry;
+    if (this.returned.size > 0) this.returned.delete(position);
     this.state.index.settle(entry);
     outbox.add(this, position, reason);
   }
@@ -171,6 +174,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   /** At the end of the turn. */
   private dequeue(entry: Entry): void {
     const { position, durable } = entry;
+    if (this.returned.size > 0) this.returned.delete(position);
     this.state.index.settle(entry);
     this.settlements.add(position, durable);
     if (!this.isSettling) this.service.settleSoon(this);
@@ -183,6 +187,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   giveBack(position: Lsn, holder: number, delivered: boolean): void {
     const entry = this.held(position, holder);
     if (entry === undefined) return;
+    if (delivered && this.traits.countsReturns && this.countReturn(entry)) return;
     if (!this.service.rules.requeueInPlace) {
       this.state.index.handOver(entry, 0);
       this.late.push(position);
@@ -192,14 +197,25 @@ export class ServedQueue implements QueueWatcher, Expiring {
     this.service.dispatchSoon(this);
   }
 
+  /** Counts that the message came back. True: too often, so it leaves the queue. */
+  private countReturn(entry: Entry): boolean {
+    const count = this.service.returns.add(this, entry.position);
+    if (count <= this.traits.returnsMax) return false;
+    this.bury(entry, DeathReason.deliveryLimit);
+    return true;
+  }
+
   /** What `holder` holds from position `from` on goes back, slice by slice; nobody can tell what of it was seen. See QueueIndex. */
   giveBackOf(holder: number, from: Lsn): Lsn {
     if (this.gone) return Number.POSITIVE_INFINITY;
     const { index } = this.state;
     const before = index.ready;
     const slice = this.service.state.slices.size(giveBackSlice);
-    const next = index.giveBackOf(holder, this.service.rules.flagReaped, from, slice);
-    if (index.ready > before) this.service.dispatchSoon(this);
+    const back: Lsn[] = [];
+    const note = this.traits.countsReturns ? (position: Lsn): void => void back.push(position) : undefined;
+    const next = index.giveBackOf(holder, this.service.rules.flagReaped, from, slice, note);
+    for (const position of back) this.countReturn(index.find(position)!);
+    if (index.ready > before || back.length > 0) this.service.dispatchSoon(this);
     return next;
   }
 
@@ -312,7 +328,13 @@ export class ServedQueue implements QueueWatcher, Expiring {
     consumer.hasDelivered = true;
     consumer.credit -= deliveryCost(consumer.noAck, view.length);
     this.hand(entry, position, consumer.noAck, consumer.attachment);
-    consumer.attachment.client.deliver(consumer.subscriber, this.incarnation, position, redelivered, view);
+    const { client } = consumer.attachment;
+    client.deliver(consumer.subscriber, this.incarnation, position, redelivered, view, this.returnsOf(position));
+  }
+
+  /** How often the message came back, as far as clients are to know. */
+  private returnsOf(position: Lsn): number {
+    return this.traits.countsReturns ? this.service.returns.of(this, position) : 0;
   }
 
   /** The message at hand, in `view`, may have been handed out before. */
@@ -364,7 +386,8 @@ export class ServedQueue implements QueueWatcher, Expiring {
       this.gets.shift();
       const redelivered = this.isFlagged(entry);
       this.hand(entry, position, get.noAck, get.attachment);
-      get.attachment.client.got(get.request, this.incarnation, position, redelivered, index.ready, view);
+      const returns = this.returnsOf(position);
+      get.attachment.client.got(get.request, this.incarnation, position, redelivered, index.ready, view, returns);
     }
   }
 
@@ -383,7 +406,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
         chunk: chunk.id,
         reason: error.message,
       });
-      this.service.after(readRetryMs, () => this.service.dispatchSoon(this));
+      this.service.timers.after(readRetryMs, () => this.service.dispatchSoon(this));
     });
   }
 

@@ -44,7 +44,7 @@ export class TableTraits implements QueueTraitsSource {
           : { vhost, queue: name, exchange: deadLetterExchange, routingKey: deadLetterRoutingKey },
       singleActive: argument(queue.arguments, 'x-single-active-consumer') === true,
       returnsMax: settings.returnsMax,
-      countsReturns: queueType(queue.arguments) === 'quorum',
+      countsReturns: queueType(queue.arguments) === 'quorum' || settings.returnsMax !== noTraits.returnsMax,
     };
     const keys = Object.keys(noTraits) as (keyof QueueTraits)[];
     return keys.every((key) => traits[key] === noTraits[key]) ? noTraits : traits;

@@ -123,7 +123,7 @@ export class TestLog implements GroupAppender {
   lease = true;
   lsn: Lsn;
   /** Records appended since the beginning, of each kind; dequeues of both kinds count as `dequeue`. */
-  readonly appendedOfKind: number[] = [0, 0, 0, 0, 0];
+  readonly appendedOfKind: number[] = [0, 0, 0, 0, 0, 0, 0];
   private readonly group: number;
   private readonly chunks: TestChunks;
   private fill: { chunk: Chunk; from: number; to: number }[] = [];
@@ -243,6 +243,9 @@ export class TestClient implements GroupClientPort {
   congested = false;
   confirmedTo = 0;
   settledCount = 0;
+  readonly refused: number[] = [];
+  /** Of each delivery: how often it came back. */
+  readonly returns: number[] = [];
   readonly deliveries: Delivery[] = [];
   readonly events: string[] = [];
 
@@ -254,12 +257,23 @@ export class TestClient implements GroupClientPort {
     this.confirmedTo = sequence;
     this.inSync = inSync;
   }
+  rejected(sequence: number): void {
+    this.refused.push(sequence);
+  }
   settled(count: number): void {
     if (count <= this.settledCount) throw new Error('settled must grow');
     this.settledCount = count;
   }
-  deliver(subscriber: number, incarnation: Lsn, position: Lsn, redelivered: boolean, message: EnqueueView): void {
+  deliver(
+    subscriber: number,
+    incarnation: Lsn,
+    position: Lsn,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void {
     this.deliveries.push({ subscriber, incarnation, position, redelivered, body: bodyOf(message) });
+    this.returns.push(returns);
   }
   subscribed(subscriber: number, refusal: string): void {
     this.events.push(`subscribed ${subscriber} ${refusal}`.trim());
@@ -306,8 +320,9 @@ function bodyOf(message: EnqueueView): string {
 
 const encoder = new TextEncoder();
 
-export function messageParts(body: string): MessageParts {
+export function messageParts(body: string, priority = 0): MessageParts {
   const parts = new MessageParts();
+  parts.priority = priority;
   parts.bodyBytes = encoder.encode(body);
   parts.bodyLength = parts.bodyBytes.length;
   return parts;
@@ -374,9 +389,11 @@ export class TestPrimary {
   }
 
   /** Opens a queue and has that committed. */
-  openQueue(incarnation: Lsn, durable = false): void {
+  openQueue(incarnation: Lsn, durable = false, priorities = 0): void {
     const version = this.state.wiringVersion + 1;
-    const lsn = this.log.appendBytes(encodeOpen(incarnation, version, { durable }));
+    const lsn = this.log.appendBytes(
+      encodeOpen(incarnation, version, priorities === 0 ? { durable } : { durable, priorities }),
+    );
     this.service.advanceWiring(version, lsn);
     this.run();
   }

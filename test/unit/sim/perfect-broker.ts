@@ -279,7 +279,7 @@ class PerfectBroker implements Broker {
     subscription.credit--;
     if (subscription.noAck) queue.messages.splice(queue.messages.indexOf(message), 1);
     else message.holder = subscription;
-    subscription.sink.deliver(subscription, message.position, message.redelivered, view(message.record));
+    subscription.sink.deliver(subscription, message.position, message.redelivered, view(message.record), 0);
   }
 
   forgetPublisher(): void {}
@@ -307,7 +307,7 @@ class PerfectBroker implements Broker {
     const holder = new PerfectSubscription(this, queue, request, undefined, 0);
     if (request.noAck) queue.messages.splice(queue.messages.indexOf(message), 1);
     else message.holder = holder;
-    request.got(view(message.record), message.position, message.redelivered, queue.messages.length, holder);
+    request.got(view(message.record), message.position, message.redelivered, queue.messages.length, holder, 0);
   }
 
   forgetSink(sink: DeliverySink): void {
