@@ -125,14 +125,9 @@ export class GroupService implements Flushable {
       touch: () => this.touch(),
       isClosed: () => this.isClosed,
     });
-    this.publishes = new PublishLog(
-      options.state,
-      options.appender,
-      this.traits,
-      this.rules,
-      options.clock,
-      this.outbox,
-      (incarnation) => this.served(incarnation),
+    const { state, appender, clock } = options;
+    this.publishes = new PublishLog(state, appender, this.traits, this.rules, clock, this.outbox, (incarnation) =>
+      this.served(incarnation),
     );
     this.units = new UnitLog(options.appender, this);
     this.wiringVersion = Math.min(options.state.wiringVersion, traits.wiringVersion);
