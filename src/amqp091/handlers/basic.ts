@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { EnqueueView } from '../../log/record.js';
 import type { ConnectionId, GetRequest, Holder } from '../../model/broker.js';
+import { checkConsumerArguments } from '../../model/wiring/queue-arguments.js';
 import type { Channel } from '../channel.js';
 import {
   type BasicCancel,
@@ -58,6 +59,7 @@ export function consume(channel: Channel, method: BasicConsume): void {
     const text = `all connections have ${host.limits.allConsumersMax} consumers, there may be no more`;
     throw new RefusedError(Refusal.notAllowed, text);
   }
+  checkConsumerArguments(method.arguments, `queue '${queue}' in vhost '${host.vhost}'`);
   const consumer = new Consumer(deliveries.credit, {
     tag,
     queue,

@@ -111,14 +111,7 @@ export class GroupService implements Flushable {
       after: this.timers.after,
     });
     this.dispatcher = new Dispatcher(options.state, () => this.touch());
-    this.care = new QueueCare({
-      state: options.state,
-      traits: this.traits,
-      leases: this.leases,
-      served: ({ incarnation }) => this.served(incarnation),
-      dispatchSoon: (queue) => this.dispatchSoon(queue),
-      walk: (steps, done) => void this.attachments.walk(steps, done),
-    });
+    this.care = new QueueCare(this);
     this.purges = new Purges({
       answers: this.answers,
       later: options.state.slices.later,
@@ -132,17 +125,10 @@ export class GroupService implements Flushable {
     this.units = new UnitLog(options.appender, this);
     this.wiringVersion = Math.min(options.state.wiringVersion, traits.wiringVersion);
     this.committedLsn = options.state.applied;
-    this.gate = new ServiceGate(!this.rules.waitReattach, {
-      handedOver: options.handedOver,
-      walk: (steps, done) => void this.attachments.walk(steps, done),
-      served: (incarnation) => this.served(incarnation),
-      servedQueues: () => this.queues,
-      dispatchSoon: (queue) => this.dispatchSoon(queue),
-      opened: () => {
-        this.care.begin();
-        this.uses.opened(options.tookOver);
-        this.touch();
-      },
+    this.gate = new ServiceGate(this, !this.rules.waitReattach, options.handedOver, () => {
+      this.care.begin();
+      this.uses.opened(options.tookOver);
+      this.touch();
     });
     this.uses = new QueueUses(
       {
@@ -376,8 +362,8 @@ export class GroupService implements Flushable {
   // ---- what attachments and queues ask ----
 
   /** Goes through many things, in slices as long as the service is there. */
-  walk(steps: Iterator<number, void>): void {
-    this.attachments.walk(steps);
+  walk(steps: Iterator<number, void>, done?: () => void): void {
+    this.attachments.walk(steps, done);
   }
 
   /** The queue, served from now on; undefined if it is gone. */

@@ -53,6 +53,15 @@ export function checkQueueArguments(table: Arguments, what: string): void {
   }
 }
 
+const consumerPriority = integer(-0x8000_0000, 0x7fff_ffff);
+
+/** Checks the arguments of a consumer. @throws RefusedError precondition-failed */
+export function checkConsumerArguments(table: Arguments, what: string): void {
+  const priority = argument(table, 'x-priority');
+  const wanted = priority === undefined ? '' : consumerPriority(priority);
+  if (wanted !== '') refuse('x-priority', what, `${describeArgument(priority!)} was received, ${wanted} is expected`);
+}
+
 function refuse(key: string, what: string, reason: string): never {
   throw new RefusedError(Refusal.preconditionFailed, `invalid arg '${key}' for ${what}: ${reason}`);
 }
