@@ -34,7 +34,7 @@ import {
   ProtocolError,
   ReplyCode,
 } from './codec/index.js';
-import type { ConnectionContext, ConnectionOwner } from './connection-context.js';
+import type { ConnectionContext, ConnectionOwner, Peer } from './connection-context.js';
 import type { ConnectionInfo } from './connection-info.js';
 import type { Counters } from './counters.js';
 import { describeFault, isFault, notDueOnChannel0, toProtocolError } from './errors.js';
@@ -67,6 +67,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   /** It has published, so that the broker's gate concerns it. */
   publishes = false;
   private readonly admission: Admission;
+  private readonly peer: Peer;
   private readonly socket: Socket;
   private readonly owner: ConnectionOwner;
   private readonly opening: Opening;
@@ -86,7 +87,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   /** The broker was told that the connection has ended. */
   private released = false;
 
-  constructor(socket: Socket, id: ConnectionId, context: ConnectionContext, owner: ConnectionOwner) {
+  constructor(socket: Socket, id: ConnectionId, context: ConnectionContext, owner: ConnectionOwner, peer: Peer) {
     this.socket = socket;
     this.id = id;
     this.owner = owner;
@@ -98,6 +99,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.counters = context.counters;
     this.partials = context.partials;
     this.admission = context.admission;
+    this.peer = peer;
     this.logger = context.logger.child({ connection: this.name });
     this.connectedAt = context.clock.wall();
     this.input = new Input(socket, context.turn, context.inputTurns, context.counters, this, this);
@@ -111,6 +113,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
       admission: context.admission,
       hasVhost: (name) => context.broker.hasVhost(name),
       peerAddress: socket.remoteAddress ?? '',
+      peer,
     });
     const { handshakeTimeoutMs } = context.limits;
     this.deadline = context.clock.after(handshakeTimeoutMs, () => this.drop('the handshake took too long'));
@@ -132,6 +135,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
       user: opening.user,
       vhost: opening.vhost,
       mechanism: opening.mechanism,
+      tls: this.peer.tls,
       clientProperties: opening.clientProperties,
       state: this.stateName,
       channels: this.channels.count,
@@ -180,11 +184,9 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   // FrameHandler
 
-  protocolHeader(supported: boolean): void {
-    if (supported) {
-      this.opening.begin();
-      return;
-    }
+  protocolHeader(supported: boolean, bytes: Uint8Array, start: number, end: number): void {
+    if (supported) return this.opening.begin();
+    this.owner.foreign(this, bytes.subarray(start, end));
     this.frames.protocolHeader();
     this.hangUp();
   }
@@ -247,13 +249,13 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   turnAway(): void {
     this.counters.connectionsRedirected++;
-    this.closeWith(redirection(this.admission));
+    this.closeWith(redirection(this.admission, this.peer));
   }
 
   opened(): void {
     this.state = State.running;
     this.deadline.cancel();
-    this.logger.info('connection opened', { user: this.user, vhost: this.vhost });
+    this.logger.info('connection opened', { user: this.user, vhost: this.vhost, tls: this.peer.tls || undefined });
     this.owner.opened(this);
   }
 

@@ -9,7 +9,8 @@
  *       (movesFrom of their objects, RecordFlag.redelivered)
  *   3   groups that owe each other messages (rule 16: the queue `outboxIncarnation`, RecordFlag.origin, GroupMeta.origins); queues that
  *       refuse messages (FrameType.rejected), or count how often they came back (RecordKind.returned, GroupMeta.returns,
- *       FrameType.deliverCounted); transactions (FrameType.transact); replies to waiting clients (FrameType.reply, replyAsk, replyAnswer)
+ *       FrameType.deliverCounted); transactions (FrameType.transact); replies to waiting clients (FrameType.reply, replyAsk, replyAnswer);
+ *       nodes that tell each other what they run short of (FrameType.alarms)
  *
  * A version only adds: record kinds, frame types, fields at an end. What was there is never changed, and a number never used
  * again for something else. A feature may be used when the cluster's version is the one named here (ClusterConfig.version).
@@ -37,6 +38,7 @@ export const Feature = {
   queueMoves: 2,
   outbox: 3,
   overflow: 3,
+  alarms: 3,
   returns: 3,
   transactions: 3,
   directReplies: 3,
