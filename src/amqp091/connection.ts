@@ -34,10 +34,10 @@ import {
   ProtocolError,
   ReplyCode,
 } from './codec/index.js';
-import type { ConnectionContext, ConnectionOwner } from './connection-context.js';
+import type { ConnectionContext, ConnectionOwner, Peer } from './connection-context.js';
 import type { ConnectionInfo } from './connection-info.js';
 import type { Counters } from './counters.js';
-import { describeFault, isFault, toProtocolError } from './errors.js';
+import { describeFault, isFault, notDueOnChannel0, toProtocolError } from './errors.js';
 import { hasCapability, type Tuning } from './handshake.js';
 import { Heartbeat, type HeartbeatOwner } from './heartbeat.js';
 import { Input, type InputOwner } from './input.js';
@@ -69,6 +69,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   /** It has published, so that the broker's gate concerns it. */
   publishes = false;
   private readonly admission: Admission;
+  private readonly peer: Peer;
   private readonly socket: Socket;
   private readonly owner: ConnectionOwner;
   private readonly opening: Opening;
@@ -80,13 +81,15 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   private ledgersDue: ConfirmFlush[] = [];
   /** connection.close has come while channels still wait for the broker. */
   private closeRequested = false;
+  /** It has its close-ok. */
+  private closeAnswered = false;
   /** Bytes of frames that wait on all channels. */
   private backlogBytes = 0;
   private toldBlocked = false;
   /** The broker was told that the connection has ended. */
   private released = false;
 
-  constructor(socket: Socket, id: ConnectionId, context: ConnectionContext, owner: ConnectionOwner) {
+  constructor(socket: Socket, id: ConnectionId, context: ConnectionContext, owner: ConnectionOwner, peer: Peer) {
     this.socket = socket;
     this.id = id;
     this.owner = owner;
@@ -99,22 +102,21 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.partials = context.partials;
     this.routes = context.routes;
     this.admission = context.admission;
+    this.peer = peer;
     this.logger = context.logger.child({ connection: this.name });
     this.connectedAt = context.clock.wall();
     this.input = new Input(socket, context.turn, context.inputTurns, context.counters, this, this);
     this.output = new Output(socket, context.turn, context.counters, context.limits, this);
     this.frames = new FrameWriter(this.output.writer);
     this.channels = new ChannelTable(this, context.limits.channelMax);
+    const { authenticator, limits, product, admission } = context;
     this.opening = new Opening(this, {
-      authenticator: context.authenticator,
-      limits: context.limits,
-      product: context.product,
-      admission: context.admission,
+      ...{ authenticator, limits, product, admission },
       hasVhost: (name) => context.broker.hasVhost(name),
       peerAddress: socket.remoteAddress ?? '',
+      peer,
     });
-    const { handshakeTimeoutMs } = context.limits;
-    this.deadline = context.clock.after(handshakeTimeoutMs, () => this.drop('the handshake took too long'));
+    this.deadline = context.clock.after(limits.handshakeTimeoutMs, () => this.drop('the handshake took too long'));
     socket.on('error', (error) => this.logger.debug('socket error', { error: String(error) }));
     socket.on('close', () => this.ended());
   }
@@ -133,6 +135,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
       user: opening.user,
       vhost: opening.vhost,
       mechanism: opening.mechanism,
+      tls: this.peer.tls,
       clientProperties: opening.clientProperties,
       state: this.stateName,
       channels: this.channels.count,
@@ -181,11 +184,9 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   // FrameHandler
 
-  protocolHeader(supported: boolean): void {
-    if (supported) {
-      this.opening.begin();
-      return;
-    }
+  protocolHeader(supported: boolean, bytes: Uint8Array, start: number, end: number): void {
+    if (supported) return this.opening.begin();
+    this.owner.foreign(this, bytes.subarray(start, end));
     this.frames.protocolHeader();
     this.hangUp();
   }
@@ -248,13 +249,13 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   turnAway(): void {
     this.counters.connectionsRedirected++;
-    this.closeWith(redirection(this.admission));
+    this.closeWith(redirection(this.admission, this.peer));
   }
 
   opened(): void {
     this.state = State.running;
     this.deadline.cancel();
-    this.logger.info('connection opened', { user: this.user, vhost: this.vhost });
+    this.logger.info('connection opened', { user: this.user, vhost: this.vhost, tls: this.peer.tls || undefined });
     this.owner.opened(this);
   }
 
@@ -407,8 +408,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     if (method.id === MethodId.connectionClose) this.closeByClient();
     else if (this.state === State.opening) this.opening.method(method);
     else if (method.id === MethodId.connectionUpdateSecret) this.send(new ConnectionUpdateSecretOk());
-    else
-      throw new ProtocolError(ReplyCode.commandInvalid, `${methodName(method.id)} is not due on channel 0`, method.id);
+    else throw notDueOnChannel0(method.id);
   }
 
   /** Frames of channels count only while running. */
@@ -431,14 +431,17 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   private finishClose(): void {
     if (this.state === State.closing || this.state === State.closed) return;
     this.beginClosing();
+    this.closeAnswered = true;
     this.send(new ConnectionCloseOk());
-    this.hangUp();
+    this.output.flushLast();
   }
 
+  /** A client that has our close-ok closes the socket (§1.4.2.10): of several closes that crossed each is answered. */
   private closingMethod(methodId: number): void {
     if (methodId === MethodId.connectionClose) this.send(new ConnectionCloseOk());
     else if (methodId !== MethodId.connectionCloseOk) return;
-    this.hangUp();
+    if (this.closeAnswered) this.output.flushLast();
+    else this.hangUp();
   }
 
   /** connection.close: the channels end at once, the socket when the client has answered. */

@@ -9,13 +9,7 @@ import {
   ReplyCode,
 } from './codec/index.js';
 import type { Limits } from './limits.js';
-import { mechanisms } from './sasl.js';
-
-/** What this server says of itself. */
-export interface Product {
-  version: string;
-  clusterName: string;
-}
+import type { Product } from './product.js';
 
 /** What a connection works with; 0 = no limit, no heartbeats. */
 export interface Tuning {
@@ -24,8 +18,9 @@ export interface Tuning {
   heartbeatSeconds: number;
 }
 
-/** The server property that lists the cluster's addresses. */
+/** The server properties with the cluster's addresses, and with the version of this program. */
 const addressesProperty = 'understudy.addresses';
+const versionProperty = 'understudy.version';
 
 /** Extensions as RabbitMQ names them: clients look here before they use one. */
 const capabilities: Arguments = {
@@ -44,8 +39,11 @@ const capabilities: Arguments = {
 const addressesMax = 64;
 const addressBytesMax = 2048;
 
-/** @param addresses of the cluster's nodes, HOST:PORT, in the order in which a client should try them. */
-export function startMethod(product: Product, addresses: readonly string[]): ConnectionStart {
+/**
+ * @param addresses of the cluster's nodes, HOST:PORT, in the order in which a client should try them.
+ * @param mechanisms of SASL that the client may choose from, with spaces between them.
+ */
+export function startMethod(product: Product, addresses: readonly string[], mechanisms: string): ConnectionStart {
   const properties: Arguments = {
     capabilities,
     cluster_name: product.clusterName,
@@ -53,7 +51,8 @@ export function startMethod(product: Product, addresses: readonly string[]): Con
     information: 'Licensed under Apache-2.0',
     [addressesProperty]: fitting(addresses),
     platform: `Node.js ${process.version}`,
-    product: 'Understudy',
+    product: product.name,
+    [versionProperty]: product.ownVersion,
     version: product.version,
   };
   return new ConnectionStart(0, 9, properties, mechanisms, 'en_US');

@@ -12,7 +12,7 @@ import {
   TxRollback,
   TxSelect,
 } from '../../src/amqp091/codec/index.js';
-import { RawClient, type Received } from '../fakes/raw-client.js';
+import { RawClient, type Received } from '../support/raw-client.js';
 import type { NodeProcess } from '../support/node-process.js';
 import { withCluster } from '../support/with-cluster.js';
 

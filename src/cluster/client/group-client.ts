@@ -118,7 +118,7 @@ export class GroupClient implements HolderClient, Flushable {
     gate?: ConfirmGate,
   ): void {
     const isGated = gate !== undefined && gate.need > 1 && this.context.rules.minInSync;
-    const sequence = this.confirms.push(owner, tag, isGated ? gate : undefined);
+    const sequence = this.confirms.push(owner, tag, isGated ? gate : undefined, gate?.isRejecting);
     // Kept here in any case: a log of this node would give back its parts only.
     this.outbox.appendUnit(messages, settlements, this.context.boot, sequence);
     this.touch();
@@ -324,7 +324,7 @@ export class GroupClient implements HolderClient, Flushable {
     if (this.mayBePassedOnTwice) this.outbox.flagMoved();
     if (this.context.rules.resendFirst) this.outbox.rewind(this.confirms.confirmed);
     else this.rewindLate = true;
-    this.send(tie);
+    this.send(tie, this.requests.size > 0);
     this.requests.askAll(tie.port, version);
     this.direct = tie.direct;
   }
@@ -467,7 +467,7 @@ export class GroupClient implements HolderClient, Flushable {
     this.dirty = false;
     for (const [owner, tag] of this.refusals.splice(0)) owner.refused(tag);
     this.closing.giveBack();
-    if (this.tie !== undefined) this.send(this.tie);
+    if (this.tie !== undefined) this.send(this.tie, false);
     else if (this.gone !== '') this.abandon(this.gone);
     if (this.toGrant.length === 0) return;
     const opened = this.toGrant;
@@ -475,8 +475,8 @@ export class GroupClient implements HolderClient, Flushable {
     for (const subscription of opened) subscription.grantFirst();
   }
 
-  private send(tie: Tie): void {
-    tie.send(this.outbox, this.settlements, this.context.wiringVersion());
+  private send(tie: Tie, isAsked: boolean): void {
+    tie.send(this.outbox, this.settlements, this.context.wiringVersion(), isAsked);
     if (!this.rewindLate) return;
     this.rewindLate = false;
     this.outbox.rewind(this.confirms.confirmed);
@@ -486,7 +486,7 @@ export class GroupClient implements HolderClient, Flushable {
   /** Asks in order with what was published and settled before. */
   private ask(request: number): void {
     if (this.tie === undefined) return this.touch();
-    this.send(this.tie);
+    this.send(this.tie, true);
     this.requests.ask(request, this.tie.port, this.context.wiringVersion());
   }
 }

@@ -22,8 +22,8 @@ export interface Tie {
   readonly port: ServiceControl;
   /** If publishes and settlements may go straight to the service: the service. */
   readonly direct: GroupServicePort | undefined;
-  /** Sends what is not sent yet, as far as the way takes it now. */
-  send(outbox: PublishOutbox, settlements: SettlementRing, wiringVersion: number): void;
+  /** Sends what is not sent yet, as far as the way takes it now. @param isAsked a question follows, which must not come first */
+  send(outbox: PublishOutbox, settlements: SettlementRing, wiringVersion: number, isAsked: boolean): void;
 }
 
 export class LocalTie implements Tie {
@@ -39,9 +39,9 @@ export class LocalTie implements Tie {
     this.direct = port;
   }
 
-  send(outbox: PublishOutbox, settlements: SettlementRing, wiringVersion: number): void {
-    // What the service would let wait had better wait in the outbox, which the publish gate bounds.
-    if (wiringVersion <= this.port.wiringVersion)
+  send(outbox: PublishOutbox, settlements: SettlementRing, wiringVersion: number, isAsked: boolean): void {
+    // What the service would let wait had better wait in the outbox, which the publish gate bounds; but a question waits with the service.
+    if (isAsked || wiringVersion <= this.port.wiringVersion)
       outbox.send(always, (bytes, view, start, end) => {
         if (isUnit(bytes, start)) this.port.transact(bytes, view, start, wiringVersion);
         else publishRecords(this.port, bytes, view, start, end, wiringVersion);

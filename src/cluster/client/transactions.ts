@@ -61,7 +61,7 @@ class Completion implements PublishOwner {
 
   completed(): void {
     if (--this.left > 0) return;
-    if (this.isRefused) this.transaction.failed(tooFew('it is done, and not said to be safe'));
+    if (this.isRefused) this.transaction.failed(partial());
     else this.transaction.committed();
   }
 
@@ -71,8 +71,14 @@ class Completion implements PublishOwner {
   }
 }
 
-function tooFew(what: string): RefusedError {
-  const text = `transaction: too few replicas of a queue are in sync (min-in-sync): ${what}`;
+function partial(): RefusedError {
+  const text =
+    'partial tx completion: a queue is full and takes no more, or has too few replicas in sync (min-in-sync)';
+  return new RefusedError(Refusal.preconditionFailed, text);
+}
+
+function tooFew(): RefusedError {
+  const text = 'the transaction was not begun: too few replicas of a queue are in sync (min-in-sync)';
   return new RefusedError(Refusal.preconditionFailed, text);
 }
 
@@ -124,7 +130,7 @@ export class Transactions implements TransactionPort {
     }
     for (const route of routes) {
       if (route?.refusing === undefined) continue;
-      transaction.failed(tooFew('nothing was done'));
+      transaction.failed(tooFew());
       return true;
     }
     this.send(transaction, routes);

@@ -96,8 +96,7 @@ export class Router implements Reached {
       }
       this.led = false;
       matcher?.match(routingKey, this);
-      if (matcher?.picksOne !== true)
-        for (let k = 0; k < moreKeys.length; k++) matcher?.match(moreKeys[k]!, this);
+      if (matcher?.picksOne !== true) for (let k = 0; k < moreKeys.length; k++) matcher?.match(moreKeys[k]!, this);
       if (this.led || exchange === undefined) continue;
       const name = target.alternateBy(this.ports.policies);
       const other = name === undefined ? undefined : exchanges.get(name);

@@ -184,7 +184,8 @@ export class Attachment implements GroupServicePort {
   }
 
   private transactNow(bytes: Uint8Array, view: DataView, start: number): void {
-    if (this.takeNumber(view.getFloat64(start + 24, true))) this.service.units.append(bytes, view, start);
+    const sequence = view.getFloat64(start + 24, true);
+    if (this.takeNumber(sequence) && !this.service.units.append(bytes, view, start)) this.client.rejected(sequence);
   }
 
   /** Rule 14: the log takes only a publisher's next number. What it has is confirmed with its commit (rule 4). */
@@ -311,8 +312,10 @@ export class Attachment implements GroupServicePort {
       if (used !== undefined) this.service.leases.used(used);
       this.service.answer(this, (client) => {
         const state = this.service.state.queue(incarnation);
-        const consumers = (state?.watcher as ServedQueue | undefined)?.consumers.size ?? 0;
-        client.counted(request, state?.index.ready ?? 0, state?.index.delivered ?? 0, consumers);
+        const served = state?.watcher as ServedQueue | undefined;
+        const parked = served?.parkedCount ?? 0;
+        const { ready = 0, delivered = 0 } = state?.index ?? {};
+        client.counted(request, ready + parked, delivered - parked, served?.consumers.size ?? 0);
       });
     });
   }

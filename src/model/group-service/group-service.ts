@@ -15,14 +15,13 @@
  * - A publish into queues that are all gone is safe once its number is in the log: a record without message keeps it there.
  * - Consumers of a node whose link is lost keep their queue in use and exclusive until the node attaches again or is dead.
  */
-import type { Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { allRules, type Rules } from '../../base/rules.js';
 import { SlicedWalk } from '../../base/slices.js';
 import { type Flushable, Phase } from '../../base/turn.js';
 import type { Chunk } from '../../log/chunk.js';
 import { epochStart, type Lsn } from '../../log/lsn.js';
-import { opaqueHeaders } from '../dead-letter/death.js';
+import { type HeaderCodec, opaqueHeaders } from '../dead-letter/death.js';
 import type { GroupAppender, GroupClientPort, GroupServicePort, HeldMessage } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
 import { Answers } from './answers.js';
@@ -43,6 +42,7 @@ import { ReturnLog } from './return-log.js';
 import { ServedQueue } from './served-queue.js';
 import { ServiceGate } from './service-gate.js';
 import type { GroupServiceOptions, NodeUse } from './service-options.js';
+import { ServiceTimers } from './service-timers.js';
 import { allPlain, TraitsOf } from './traits-of.js';
 import { UnitLog } from './unit-log.js';
 
@@ -53,6 +53,7 @@ export class GroupService implements Flushable {
   /** Messages before this one may have been handed out by older epochs (rule 13). The same for all queues, as long as this lives. */
   readonly flagBefore: Lsn;
   readonly logger: Logger;
+  readonly headers: HeaderCodec;
   /** Wiring up to here is in the group's state, and known to this node, which must know of a queue what it asks of messages. */
   wiringVersion: Lsn;
   /** For attachments: takes publishes into the log. */
@@ -68,6 +69,8 @@ export class GroupService implements Flushable {
   readonly leases: Leases;
   /** For queues: counts what came back. */
   readonly returns: ReturnLog;
+  /** For queues and units. */
+  readonly timers: ServiceTimers;
   /** For queues: takes what they give up. */
   readonly outbox: OutboxLog;
   private readonly options: GroupServiceOptions;
@@ -85,7 +88,6 @@ export class GroupService implements Flushable {
   private readonly purges: Purges;
   private readonly care: QueueCare;
   private readonly waits = new LogWaits();
-  private readonly timers = new Set<Timer>();
 
   constructor(options: GroupServiceOptions) {
     this.options = options;
@@ -93,8 +95,10 @@ export class GroupService implements Flushable {
     this.appender = options.appender;
     this.epoch = options.epoch;
     this.logger = options.logger;
+    this.headers = options.headers ?? opaqueHeaders;
     this.rules = options.rules ?? allRules;
     this.flagBefore = this.rules.flagOld ? (options.handedOver?.flagBefore ?? epochStart(options.epoch)) : 0;
+    this.timers = new ServiceTimers(options.clock);
     const traits = options.traits ?? allPlain;
     this.traits = new TraitsOf(traits);
     this.expiry = new Expiry(options.clock);
@@ -106,11 +110,11 @@ export class GroupService implements Flushable {
     this.outbox = new OutboxLog({
       ...options,
       rules: this.rules,
-      headers: options.headers ?? opaqueHeaders,
+      headers: this.headers,
       isPaused: () => this.paused,
       touch,
       loaded: (queue, chunk) => this.loaded(queue, chunk),
-      after: (delayMs, run) => this.after(delayMs, run),
+      after: this.timers.after,
     });
     this.dispatcher = new Dispatcher(options.state, touch);
     this.care = new QueueCare(this);
@@ -131,7 +135,7 @@ export class GroupService implements Flushable {
         state: options.state,
         queueUse: (incarnation, use) => options.queueUse(incarnation, use),
         walk: (steps) => this.attachments.walk(steps),
-        after: (delayMs, run) => this.after(delayMs, run),
+        after: this.timers.after,
         isClosed: () => this.isClosed,
       },
       this.gate.isOpen,
@@ -240,7 +244,7 @@ export class GroupService implements Flushable {
       queue.state.watcher = undefined;
       queue.state.index.resetVolatile();
     }
-    for (const timer of this.timers) timer.cancel();
+    this.timers.close();
     this.dispatcher.close();
     this.expiry.close();
     this.leases.close();
@@ -469,15 +473,6 @@ export class GroupService implements Flushable {
       if (attachment.state === AttachmentState.attached) attachment.client.wiringReached();
     }
     this.touch();
-  }
-
-  /** Runs it later, if the service is there by then. */
-  after(delayMs: number, run: () => void): void {
-    const timer = this.options.clock.after(delayMs, () => {
-      this.timers.delete(timer);
-      if (!this.isClosed) run();
-    });
-    this.timers.add(timer);
   }
 }
 

@@ -13,7 +13,7 @@ import { publishedHeader } from '../../../src/amqp091/published-header.js';
 import type { Arguments, ArgumentValue } from '../../../src/model/broker.js';
 import { ByteWriter } from '../../../src/wire/byte-writer.js';
 import { AmqpHost } from '../../fakes/amqp-host.js';
-import { RawClient } from '../../fakes/raw-client.js';
+import { RawClient } from '../../support/raw-client.js';
 
 function viewOf(set: Partial<BasicProperties>): PropertyView {
   const writer = new ByteWriter();

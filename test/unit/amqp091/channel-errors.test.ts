@@ -26,7 +26,7 @@ import {
   QueuePurge,
 } from '../../../src/amqp091/codec/index.js';
 import { AmqpHost, eventually } from '../../fakes/amqp-host.js';
-import { RawClient } from '../../fakes/raw-client.js';
+import { RawClient } from '../../support/raw-client.js';
 
 /** An error, as a client sees it: what was sent, and the close that follows. */
 interface Case {

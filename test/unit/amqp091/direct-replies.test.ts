@@ -10,7 +10,7 @@ import {
   QueueDeclare,
 } from '../../../src/amqp091/codec/index.js';
 import { AmqpHost } from '../../fakes/amqp-host.js';
-import { RawClient } from '../../fakes/raw-client.js';
+import { RawClient } from '../../support/raw-client.js';
 
 const replyTo = 'amq.rabbitmq.reply-to';
 const consume = (noAck = true, tag = 'r'): BasicConsume =>

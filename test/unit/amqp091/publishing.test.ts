@@ -16,7 +16,7 @@ import {
 } from '../../../src/amqp091/codec/index.js';
 import { MessageParts } from '../../../src/log/record.js';
 import { AmqpHost, eventually } from '../../fakes/amqp-host.js';
-import { RawClient } from '../../fakes/raw-client.js';
+import { RawClient } from '../../support/raw-client.js';
 
 const declare = (name: string): QueueDeclare => new QueueDeclare(name, false, false, false, false, false, {});
 

@@ -17,7 +17,7 @@ import {
   TxSelect,
 } from '../../../src/amqp091/codec/index.js';
 import { AmqpHost, eventually } from '../../fakes/amqp-host.js';
-import { RawClient } from '../../fakes/raw-client.js';
+import { RawClient } from '../../support/raw-client.js';
 
 /** A client with the queue `q`, in tx mode. */
 async function transacting(host: AmqpHost): Promise<RawClient> {

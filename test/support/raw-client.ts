@@ -1,6 +1,7 @@
 /** An AMQP 0-9-1 client that does exactly what a test says, right or wrong. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { connect as connectSecurely, type SecureContextOptions } from 'node:tls';
 import {
   BasicProperties,
   BasicPublish,
@@ -30,8 +31,6 @@ export interface Received {
   body: Buffer;
 }
 
-const timeoutMs = 10_000;
-
 export class RawClient implements FrameHandler {
   readonly socket: Socket;
   readonly frames: FrameWriter = new FrameWriter();
@@ -39,6 +38,8 @@ export class RawClient implements FrameHandler {
   readonly raw: Buffer[] = [];
   /** Resolves when the server has ended the connection. */
   readonly closed: Promise<void>;
+  /** How long `next` waits. */
+  patienceMs = 10_000;
   private readonly parser: FrameParser = new FrameParser(this, false);
   private readonly queue: Received[] = [];
   private waiting: (() => void) | undefined;
@@ -63,18 +64,28 @@ export class RawClient implements FrameHandler {
     });
   }
 
-  static async dial(port: number): Promise<RawClient> {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    await once(socket, 'connect');
+  /** @param tls over TLS, with this */
+  static async dial(port: number, tls?: SecureContextOptions): Promise<RawClient> {
+    const socket =
+      tls === undefined
+        ? connect({ port, host: '127.0.0.1', noDelay: true })
+        : connectSecurely({ port, host: '127.0.0.1', ...tls });
+    await once(socket, tls === undefined ? 'connect' : 'secureConnect');
     return new RawClient(socket);
   }
 
   /** A client whose connection is open. */
   static async open(
     port: number,
-    options: { capabilities?: Arguments; heartbeat?: number; frameMax?: number } = {},
+    options: {
+      capabilities?: Arguments;
+      heartbeat?: number;
+      frameMax?: number;
+      vhost?: string;
+      tls?: SecureContextOptions;
+    } = {},
   ): Promise<RawClient> {
-    const client = await RawClient.dial(port);
+    const client = await RawClient.dial(port, options.tls);
     client.sendBytes(protocolHeader);
     await client.expect(MethodId.connectionStart);
     const capabilities = options.capabilities ?? {
@@ -87,7 +98,7 @@ export class RawClient implements FrameHandler {
     const frameMax = options.frameMax ?? 131_072;
     client.send(0, new ConnectionTuneOk(2047, frameMax, options.heartbeat ?? 0));
     client.frames.frameMax = frameMax;
-    client.send(0, new ConnectionOpen('/'));
+    client.send(0, new ConnectionOpen(options.vhost ?? '/'));
     await client.expect(MethodId.connectionOpenOk);
     return client;
   }
@@ -127,7 +138,7 @@ export class RawClient implements FrameHandler {
   async next(): Promise<Received> {
     if (this.queue.length === 0 && !this.isClosed) {
       await new Promise<void>((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error('nothing came from the server')), timeoutMs);
+        const timer = setTimeout(() => reject(new Error('nothing came from the server')), this.patienceMs);
         this.waiting = () => {
           clearTimeout(timer);
           this.waiting = undefined;
