@@ -74,7 +74,7 @@ export class BrokerNode {
   map!: ClusterMap;
   replication!: Replication;
   liveness!: Liveness;
-  tables: WiringTables = new WiringTables();
+  readonly tables: WiringTables;
   clients!: GroupClients;
   policies!: ClusterPolicies;
   links: Links | undefined;
@@ -121,6 +121,7 @@ export class BrokerNode {
 
   constructor(ports: BrokerPorts, options: Partial<BrokerOptions> & { node: string }) {
     this.ports = ports;
+    this.tables = new WiringTables(ports.random);
     this.rules = ports.rules ?? allRules;
     this.options = { ...brokerDefaults, ...options };
   }
@@ -377,17 +378,8 @@ export class BrokerNode {
     });
     if (this.links === undefined) return;
     const { leaseMs } = this.options.times;
-    this.moves = new QueueMoves({
-      ...ports,
-      tables,
-      system,
-      map,
-      clients,
-      replication,
-      wiring: client,
-      leaseMs,
-      rules,
-    });
+    const used = { tables, system, map, clients, replication, leaseMs, rules };
+    this.moves = new QueueMoves({ ...ports, ...used, wiring: client });
   }
 
   private composeWaiting(links: Links): void {

@@ -6,7 +6,7 @@
  *
  * Clients are let in only when the node's role is known. Stopping goes the other way.
  */
-import { deathHeaders } from './amqp091/death-headers.js';
+import { headerCodec } from './amqp091/header-codec.js';
 import { createServer } from 'node:net';
 import { defaultLimits, type Limits, limitsForOpenFiles } from './amqp091/limits.js';
 import { type ProductName, productAs } from './amqp091/product.js';
@@ -125,7 +125,7 @@ export class Node {
         disk,
         slices: fullSlices(later),
         cluster: ports,
-        headers: deathHeaders,
+        headers: headerCodec,
         memory: new ProcessMemory(),
       },
       {

@@ -10,6 +10,7 @@ import type { Product } from './product.js';
 import type { InputTurns } from '../base/input-turns.js';
 import type { Limits } from './limits.js';
 import type { PartialBodies } from './partial-bodies.js';
+import type { RouteMemo } from './route-memo.js';
 
 /** What all connections of a server share. */
 export interface ConnectionContext {
@@ -22,6 +23,7 @@ export interface ConnectionContext {
   limits: Limits;
   counters: Counters;
   partials: PartialBodies;
+  routes: RouteMemo;
   inputTurns: InputTurns;
   product: Product;
 }

@@ -46,6 +46,7 @@ import type { Limits } from './limits.js';
 import { Opening, type OpeningHost, redirection, Step } from './opening.js';
 import { Output, type OutputOwner } from './output.js';
 import type { PartialBodies } from './partial-bodies.js';
+import type { RouteMemo } from './route-memo.js';
 
 const State = { opening: 'opening', running: 'running', closing: 'closing', closed: 'closed' } as const;
 type State = (typeof State)[keyof typeof State];
@@ -64,6 +65,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   readonly frames: FrameWriter;
   readonly parts: MessageParts = new MessageParts();
   readonly partials: PartialBodies;
+  readonly routes: RouteMemo;
   /** It has published, so that the broker's gate concerns it. */
   publishes = false;
   private readonly admission: Admission;
@@ -98,6 +100,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.limits = context.limits;
     this.counters = context.counters;
     this.partials = context.partials;
+    this.routes = context.routes;
     this.admission = context.admission;
     this.peer = peer;
     this.logger = context.logger.child({ connection: this.name });
@@ -106,17 +109,14 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.output = new Output(socket, context.turn, context.counters, context.limits, this);
     this.frames = new FrameWriter(this.output.writer);
     this.channels = new ChannelTable(this, context.limits.channelMax);
+    const { authenticator, limits, product, admission } = context;
     this.opening = new Opening(this, {
-      authenticator: context.authenticator,
-      limits: context.limits,
-      product: context.product,
-      admission: context.admission,
+      ...{ authenticator, limits, product, admission },
       hasVhost: (name) => context.broker.hasVhost(name),
       peerAddress: socket.remoteAddress ?? '',
       peer,
     });
-    const { handshakeTimeoutMs } = context.limits;
-    this.deadline = context.clock.after(handshakeTimeoutMs, () => this.drop('the handshake took too long'));
+    this.deadline = context.clock.after(limits.handshakeTimeoutMs, () => this.drop('the handshake took too long'));
     socket.on('error', (error) => this.logger.debug('socket error', { error: String(error) }));
     socket.on('close', () => this.ended());
   }

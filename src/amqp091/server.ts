@@ -27,6 +27,7 @@ import { Counters } from './counters.js';
 import { InputTurns } from '../base/input-turns.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { PartialBodies } from './partial-bodies.js';
+import { RouteMemo } from './route-memo.js';
 
 /** Silence after which the system asks whether a client's machine is still there, for clients without heartbeats. */
 const keepAliveMs = 60_000;
@@ -37,7 +38,8 @@ const toldPerTurn = 100;
 /** Clients that are turned away, in ten seconds of the log. */
 const turnedAwayLinesMax = 20;
 
-export interface Amqp091Options extends Omit<ConnectionContext, 'limits' | 'counters' | 'partials' | 'inputTurns'> {
+export interface Amqp091Options
+  extends Omit<ConnectionContext, 'limits' | 'counters' | 'partials' | 'routes' | 'inputTurns'> {
   /** Runs a function in a later turn of the event loop. */
   later: (run: () => void) => void;
   /** What is not named has its default. */
@@ -74,7 +76,8 @@ export class Amqp091Server implements ConnectionOwner {
   constructor(options: Amqp091Options) {
     const limits = { ...defaultLimits, ...options.limits };
     const inputTurns = new InputTurns(limits.turnInputBytesMax, options.later);
-    this.context = { ...options, limits, counters: this.counters, partials: new PartialBodies(limits), inputTurns };
+    const own = { counters: this.counters, partials: new PartialBodies(limits), routes: new RouteMemo() };
+    this.context = { ...options, ...own, limits, inputTurns };
     this.turnedAway = new RareLog(options.logger, options.clock, 'a client was turned away', turnedAwayLinesMax);
     this.boot = options.boot;
     this.gate = options.broker.gate.onChange((reason) => this.gateChanged(reason));

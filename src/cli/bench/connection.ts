@@ -22,6 +22,7 @@ import {
   methodName,
   ProtocolError,
 } from '../../amqp091/codec/index.js';
+import type { Arguments } from '../../model/broker.js';
 import { CommandError } from '../fail.js';
 
 /** Takes what is not the answer to a call. Bytes are valid during the call only. */
@@ -200,11 +201,18 @@ async function connectTls(host: string, port: number): Promise<Socket> {
 }
 
 /** The frames of one basic.publish with `size` bytes of body, to be sent again and again; the body's bytes come last but one. */
-export function publishFrames(method: Method, persistent: boolean, size: number, frameMax: number): Uint8Array {
+export function publishFrames(
+  method: Method,
+  persistent: boolean,
+  size: number,
+  frameMax: number,
+  headers?: Arguments,
+): Uint8Array {
   const writer = new FrameWriter();
   writer.frameMax = frameMax;
   const properties = new BasicProperties();
   properties.deliveryMode = persistent ? 2 : 1;
+  properties.headers = headers;
   writer.methodWithContent(channelNumber, method, properties, new Uint8Array(size));
   return writer.output.take();
 }
