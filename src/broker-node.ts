@@ -42,6 +42,7 @@ import type { Restoration } from './cluster/restored/restoration.js';
 import { recoverGroups } from './cluster/replication/recovered-groups.js';
 import { type RecoveredGroup, Replication } from './cluster/replication/replication.js';
 import { SystemReplica, wiringIncarnation } from './cluster/replication/system-group.js';
+import { ClusterAccess } from './cluster/wiring/cluster-access.js';
 import { ClusterPolicies } from './cluster/wiring/cluster-policies.js';
 import { ClusterWiring } from './cluster/wiring/cluster-wiring.js';
 import { QueuePlaces } from './cluster/wiring/queue-places.js';
@@ -74,6 +75,7 @@ export class BrokerNode {
   tables: WiringTables = new WiringTables();
   clients!: GroupClients;
   policies!: ClusterPolicies;
+  access!: ClusterAccess;
   links: Links | undefined;
   report!: ClusterReport;
   joins: JoinNews | undefined;
@@ -158,8 +160,7 @@ export class BrokerNode {
     const outer = [this.restoration, this.readiness, this.entry, this.versionKeeper, this.news, this.gate];
     const wiring = [this.reconciler, this.wiringClient, this.wiringServer, this.clusterBroker, this.clients];
     const groups = [this.moves, this.joins, this.waiting, this.routeLease, this.replication, this.liveness, this.map];
-    this.outboxes?.close();
-    for (const part of [...outer, ...wiring, ...groups]) part?.close();
+    for (const part of [this.outboxes, ...outer, ...wiring, ...groups]) part?.close();
     await this.links?.close();
     await this.store?.close();
     if (this.ports.cluster === undefined) await this.coordinator?.close();
@@ -201,12 +202,8 @@ export class BrokerNode {
   }
 
   private newState(group: number): GroupState {
-    return new GroupState(
-      group,
-      this.store.chunks,
-      this.ports.slices,
-      group === systemGroup ? [wiringIncarnation] : [],
-    );
+    const reserved = group === systemGroup ? [wiringIncarnation] : [];
+    return new GroupState(group, this.store.chunks, this.ports.slices, reserved);
   }
 
   // ---- the map ----
@@ -340,6 +337,7 @@ export class BrokerNode {
       replicasMax: () => map.config.replicas,
       version: () => map.config.version,
       lives: new Lives(map, this.liveness),
+      firstUsers: ports.firstUsers,
       links: this.links,
       clock,
       logger,
@@ -364,6 +362,7 @@ export class BrokerNode {
     const { minInSync, replicate } = map.config;
     tables.settings.defaults = { minInSync, replicate };
     this.policies = new ClusterPolicies(tables, client);
+    this.access = new ClusterAccess(tables, client, () => map.config.version);
     this.wiring = new ClusterWiring({ ...ports, tables, client, clients, queues });
     this.outboxes = new Outboxes({
       ...ports,

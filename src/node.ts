@@ -13,6 +13,7 @@ import { type Amqp091Server, createAmqp091Server } from './amqp091/server.js';
 import type { Clock } from './base/clock.js';
 import type { Logger } from './base/logger.js';
 import { fullSlices } from './base/slices.js';
+import { Feature } from './base/versions.js';
 import { Turn } from './base/turn.js';
 import { BrokerNode } from './broker-node.js';
 import type { BrokerOptions, BrokerPorts } from './broker-options.js';
@@ -25,7 +26,9 @@ import type { ManagementServer } from './management/server.js';
 import { ProcessClock } from './process/clock.js';
 import { openFilesMax } from './process/open-files.js';
 import { processRandom } from './process/random.js';
-import { StaticAuthenticator } from './security/authenticator.js';
+import { Authenticator } from './security/authenticator.js';
+import { Realm, Tag } from './security/realm.js';
+import type { UserDescription } from './model/access/operations.js';
 import { MemoryDisk } from './store/memory-disk.js';
 import { NodeDisk } from './store/node-disk.js';
 import type { Disk } from './store/disk.js';
@@ -51,14 +54,24 @@ export interface NodeOptions {
   /** Null: a broker that is alone. */
   cluster: ClusterPlace | null;
   logger: Logger;
-  /** Passwords by user name. */
-  users: ReadonlyMap<string, string>;
+  /**
+   * Passwords by user name: they are always there on this node, and may do everything. Undefined: the cluster's users alone, of whom
+   * guest is the first.
+   */
+  users: ReadonlyMap<string, string> | undefined;
+  /** Users who may come from this machine only. */
+  loopbackUsers: readonly string[];
+  /** Who comes without a name; '' = nobody may. */
+  anonymousUser: string;
   /** What is not named has its default; see `brokerDefaults`. */
   broker: Partial<BrokerOptions>;
 }
 
 /** What can go wrong with a node that runs, and ends it: the others take over. */
 export type FailureListener = (reason: string) => void;
+
+/** With whom a cluster begins whose program names nobody, as RabbitMQ's do. */
+const defaultUsers: ReadonlyMap<string, string> = new Map([['guest', 'guest']]);
 
 const later = (run: () => void): void => void setImmediate(run);
 
@@ -72,6 +85,7 @@ export class Node {
   private readonly clock: Clock = new ProcessClock();
   private readonly turn: Turn = new Turn(setImmediate, () => this.clock.now());
   private readonly folder: NodeDisk | undefined;
+  private readonly authenticator: Authenticator;
   private amqpServer: Amqp091Server | undefined;
   private management: ManagementServer | undefined;
   private stopping: Promise<void> | undefined;
@@ -95,6 +109,7 @@ export class Node {
         slices: fullSlices(later),
         cluster: ports,
         headers: deathHeaders,
+        firstUsers: () => this.firstUsers(),
       },
       {
         ...options.broker,
@@ -103,6 +118,26 @@ export class Node {
         address: cluster === null ? '' : formatEndpoint(cluster.listen),
       },
     );
+    const realm = new Realm({
+      access: this.broker.tables.access,
+      own: options.users ?? new Map(),
+      first: options.users ?? defaultUsers,
+      isSettled: () => this.knowsUsers,
+    });
+    const { loopbackUsers, anonymousUser } = options;
+    this.authenticator = new Authenticator({ realm, clock, loopbackUsers, anonymousUser });
+  }
+
+  /** All users that the cluster may have are known to this node. */
+  private get knowsUsers(): boolean {
+    return this.broker.isReady || (this.broker.map?.config?.version ?? Feature.access) < Feature.access;
+  }
+
+  private async firstUsers(): Promise<UserDescription[]> {
+    const users: UserDescription[] = [];
+    for (const [name, password] of this.options.users ?? defaultUsers)
+      users.push({ name, tags: [Tag.administrator], ...(await this.authenticator.passwords.credentials(password)) });
+    return users;
   }
 
   /**
@@ -148,9 +183,8 @@ export class Node {
   }
 
   private async run(): Promise<void> {
-    const { options, broker } = this;
+    const { options, broker, authenticator } = this;
     const { logger } = options;
-    const authenticator = new StaticAuthenticator(options.users);
     const openFiles = openFilesMax();
     if (options.http !== null) {
       const { ManagementServer } = await import('./management/server.js');

@@ -24,7 +24,7 @@ export class ChannelTable {
     return this.channels.every((channel) => channel === undefined || channel.idle);
   }
 
-  // Frames of channels other than 0, payload [start, end). They throw ProtocolError for the connection.
+  // Frames of channels other than 0, payload [start, end). They throw ProtocolError or RefusedError for the connection.
 
   method(number: number, bytes: Uint8Array, start: number, end: number): void {
     const channel = this.channels[number];
@@ -56,6 +56,7 @@ export class ChannelTable {
     this.channels[number] = undefined;
     this.openCount--;
     this.host.counters.channelsClosed++;
+    this.host.occupancy.closeChannel(this.host.user);
   }
 
   forEach(visit: (channel: Channel) => void): void {
@@ -83,6 +84,7 @@ export class ChannelTable {
       const text = `all connections have ${limits.allChannelsMax} channels, there may be no more`;
       throw new ProtocolError(ReplyCode.notAllowed, text, methodId);
     }
+    this.host.occupancy.openChannel(this.host.user);
     this.channels[number] = new Channel(this.host, number);
     this.openCount++;
     counters.channelsOpened++;

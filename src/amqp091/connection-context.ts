@@ -4,6 +4,7 @@ import type { Turn } from '../base/turn.js';
 import type { Admission } from '../model/admission.js';
 import type { Broker } from '../model/broker.js';
 import type { Authenticator } from '../security/authenticator.js';
+import type { Occupancy } from '../security/occupancy.js';
 import type { Connection } from './connection.js';
 import type { Counters } from './counters.js';
 import type { Product } from './handshake.js';
@@ -18,6 +19,7 @@ export interface ConnectionContext {
   clock: Clock;
   logger: Logger;
   authenticator: Authenticator;
+  occupancy: Occupancy;
   admission: Admission;
   limits: Limits;
   counters: Counters;

@@ -13,8 +13,12 @@ import type { Clock, Timer } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Turn } from '../base/turn.js';
 import { MessageParts } from '../log/record.js';
+import type { Departed } from '../model/access/access-tables.js';
 import type { Admission } from '../model/admission.js';
 import type { Broker, ConnectionId } from '../model/broker.js';
+import type { Occupancy } from '../security/occupancy.js';
+import { peerAt } from '../security/peer.js';
+import type { Permissions } from '../security/permissions.js';
 import type { ChannelHost, ConfirmFlush } from './channel-host.js';
 import { ChannelTable } from './channel-table.js';
 import {
@@ -35,7 +39,7 @@ import {
   ReplyCode,
 } from './codec/index.js';
 import type { ConnectionContext, ConnectionOwner } from './connection-context.js';
-import type { ConnectionInfo } from './connection-info.js';
+import { type ConnectionInfo, connectionInfo } from './connection-info.js';
 import type { Counters } from './counters.js';
 import { describeFault, isFault, toProtocolError } from './errors.js';
 import { hasCapability, type Tuning } from './handshake.js';
@@ -64,6 +68,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   readonly frames: FrameWriter;
   readonly parts: MessageParts = new MessageParts();
   readonly partials: PartialBodies;
+  readonly occupancy: Occupancy;
   /** It has published, so that the broker's gate concerns it. */
   publishes = false;
   private readonly admission: Admission;
@@ -95,6 +100,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.limits = context.limits;
     this.counters = context.counters;
     this.partials = context.partials;
+    this.occupancy = context.occupancy;
     this.admission = context.admission;
     this.logger = context.logger.child({ connection: this.name });
     this.connectedAt = context.clock.wall();
@@ -104,11 +110,12 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.channels = new ChannelTable(this, context.limits.channelMax);
     this.opening = new Opening(this, {
       authenticator: context.authenticator,
+      occupancy: context.occupancy,
       limits: context.limits,
       product: context.product,
       admission: context.admission,
       hasVhost: (name) => context.broker.hasVhost(name),
-      peerAddress: socket.remoteAddress ?? '',
+      peer: peerAt(socket.remoteAddress ?? ''),
     });
     const { handshakeTimeoutMs } = context.limits;
     this.deadline = context.clock.after(handshakeTimeoutMs, () => this.drop('the handshake took too long'));
@@ -119,37 +126,20 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   // What the management and the server ask
 
   get info(): ConnectionInfo {
-    const { socket, opening } = this;
-    return {
-      id: this.id,
-      name: this.name,
-      peerHost: socket.remoteAddress ?? '',
-      peerPort: socket.remotePort ?? 0,
-      host: socket.localAddress ?? '',
-      port: socket.localPort ?? 0,
-      user: opening.user,
-      vhost: opening.vhost,
-      mechanism: opening.mechanism,
-      clientProperties: opening.clientProperties,
-      state: this.stateName,
-      channels: this.channels.count,
-      channelMax: opening.tuning.channelMax,
-      frameMax: opening.tuning.frameMax,
-      heartbeatSeconds: opening.tuning.heartbeatSeconds,
-      connectedAt: this.connectedAt,
-      bytesIn: this.bytesIn,
-      pendingBytes: this.output.pendingBytes,
-    };
+    const { id, name, stateName: state, connectedAt, bytesIn } = this;
+    const own = { id, name, state, channels: this.channels.count, connectedAt, bytesIn };
+    return connectionInfo(this.socket, this.opening, { ...own, pendingBytes: this.output.pendingBytes });
   }
 
   /** Ends the connection with connection.close 320, as when the broker stops; bounded by the close timeout. */
   closeByServer(reason: string): void {
-    if (this.state === State.opening) {
-      this.drop(reason);
-      return;
-    }
-    const text = `broker forced connection closure with reason '${reason}'`;
-    this.closeWith(new ProtocolError(ReplyCode.connectionForced, text));
+    this.force(reason, `broker forced connection closure with reason '${reason}'`);
+  }
+
+  /** Ends the connection if it is of a user or in a vhost that is gone. */
+  partFrom({ users, vhosts }: Departed): void {
+    if (users.has(this.user)) this.force('user deleted', `user '${this.user}' was deleted`);
+    else if (vhosts.has(this.vhost)) this.force('vhost deleted', `vhost '${this.vhost}' was deleted`);
   }
 
   /** This node may have begun or ceased to serve ordinary clients. */
@@ -263,6 +253,14 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   get vhost(): string {
     return this.opening.vhost;
+  }
+
+  get permissions(): Permissions {
+    return this.opening.permissions!;
+  }
+
+  get mayImpersonate(): boolean {
+    return this.opening.mayImpersonate;
   }
 
   get cancelNotify(): boolean {
@@ -385,6 +383,11 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   // Private
 
+  private force(reason: string, text: string): void {
+    if (this.state === State.opening) this.drop(reason);
+    else this.closeWith(new ProtocolError(ReplyCode.connectionForced, text));
+  }
+
   private get stateName(): string {
     if (this.state === State.opening) return this.opening.step;
     return this.state === State.running && this.input.isPausedBy(Pause.gate) ? 'blocked' : this.state;
@@ -475,6 +478,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.heart?.stop();
     this.input.parser.stop();
     this.releaseBroker();
+    this.opening.end();
     if (this.released) this.logger.info('connection ended', { seconds: this.secondsConnected });
     this.owner.closed(this);
   }

@@ -9,7 +9,6 @@ import {
   ReplyCode,
 } from './codec/index.js';
 import type { Limits } from './limits.js';
-import { mechanisms } from './sasl.js';
 
 /** What this server says of itself. */
 export interface Product {
@@ -44,8 +43,15 @@ const capabilities: Arguments = {
 const addressesMax = 64;
 const addressBytesMax = 2048;
 
-/** @param addresses of the cluster's nodes, HOST:PORT, in the order in which a client should try them. */
-export function startMethod(product: Product, addresses: readonly string[]): ConnectionStart {
+/**
+ * @param mechanisms of SASL, by name.
+ * @param addresses of the cluster's nodes, HOST:PORT, in the order in which a client should try them.
+ */
+export function startMethod(
+  product: Product,
+  mechanisms: readonly string[],
+  addresses: readonly string[],
+): ConnectionStart {
   const properties: Arguments = {
     capabilities,
     cluster_name: product.clusterName,
@@ -56,7 +62,7 @@ export function startMethod(product: Product, addresses: readonly string[]): Con
     product: 'Understudy',
     version: product.version,
   };
-  return new ConnectionStart(0, 9, properties, mechanisms, 'en_US');
+  return new ConnectionStart(0, 9, properties, mechanisms.join(' '), 'en_US');
 }
 
 function fitting(addresses: readonly string[]): string[] {

@@ -226,7 +226,12 @@ export class Publisher implements OpenContent, ConfirmFlush {
   private findRoute(): Route {
     const { method, host } = this;
     this.route = null;
-    const route = host.broker.route(host.vhost, method.exchange(), method.routingKey(), this.readHeaders);
+    const exchange = method.exchange();
+    const routingKey = method.routingKey();
+    const hasTopics = host.permissions.requireWrite(exchange);
+    const route = host.broker.route(host.vhost, exchange, routingKey, this.readHeaders);
+    if (hasTopics && host.broker.isTopicExchange(host.vhost, exchange))
+      host.permissions.requireTopic('write', exchange, routingKey);
     if (!route.keyed) return route;
     if (this.routeMeta.length === 0) this.routeMeta = new Uint8Array(metaBytesMax);
     this.routeMeta.set(method.bytes.subarray(method.metaStart, method.metaStart + method.metaLength));
@@ -251,7 +256,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
   private checkUserId(): void {
     const { user } = this.host;
     const { userId } = this.header.properties;
-    if (userId === user) return;
+    if (userId === user || this.host.mayImpersonate) return;
     throw new ProtocolError(
       ReplyCode.preconditionFailed,
       `user_id property set to '${userId ?? ''}' but authenticated user was '${user}'`,

@@ -16,6 +16,9 @@
  */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { fullSlices, SlicedWalk } from '../base/slices.js';
+import type { Departed } from '../model/access/access-tables.js';
+import { Occupancy } from '../security/occupancy.js';
+import { amqplain } from './amqplain.js';
 import { Connection } from './connection.js';
 import type { ConnectionContext, ConnectionOwner } from './connection-context.js';
 import type { ConnectionInfo } from './connection-info.js';
@@ -30,7 +33,8 @@ const keepAliveMs = 60_000;
 /** Connections that are told in one turn: each may end all its channels. */
 const toldPerTurn = 100;
 
-export interface Amqp091Options extends Omit<ConnectionContext, 'limits' | 'counters' | 'partials' | 'inputTurns'> {
+export interface Amqp091Options
+  extends Omit<ConnectionContext, 'limits' | 'counters' | 'partials' | 'inputTurns' | 'occupancy'> {
   /** Runs a function in a later turn of the event loop. */
   later: (run: () => void) => void;
   /** What is not named has its default. */
@@ -51,6 +55,7 @@ export class Amqp091Server implements ConnectionOwner {
   private readonly server: Server;
   private readonly gate: { close(): void };
   private readonly admission: { close(): void };
+  private readonly departures: { close(): void };
   /** Tells all connections that the admission has changed. */
   private telling: SlicedWalk | null = null;
   private readonly connections: Set<Connection> = new Set();
@@ -63,13 +68,18 @@ export class Amqp091Server implements ConnectionOwner {
   constructor(options: Amqp091Options) {
     const limits = { ...defaultLimits, ...options.limits };
     const inputTurns = new InputTurns(limits.turnInputBytesMax, options.later);
-    this.context = { ...options, limits, counters: this.counters, partials: new PartialBodies(limits), inputTurns };
+    const { authenticator } = options;
+    authenticator.add(amqplain(authenticator.checkPassword));
+    const partials = new PartialBodies(limits);
+    const occupancy = new Occupancy(authenticator.realm);
+    this.context = { ...options, limits, counters: this.counters, partials, inputTurns, occupancy };
     this.boot = options.boot;
     this.server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs }, (socket) =>
       this.accept(socket),
     );
     this.gate = options.broker.gate.onChange((reason) => this.gateChanged(reason));
     this.admission = options.admission.onChange(() => this.admissionChanged());
+    this.departures = authenticator.realm.access.onDeparture((departed) => this.departed(departed));
   }
 
   /** Starts to listen and resolves to the address. Rejects as `net.Server.listen` fails (EADDRINUSE and the like). */
@@ -145,6 +155,7 @@ export class Amqp091Server implements ConnectionOwner {
   private close(): void {
     this.gate.close();
     this.admission.close();
+    this.departures.close();
     this.telling?.stop();
     if (this.server.listening) this.server.close();
   }
@@ -176,8 +187,17 @@ export class Amqp091Server implements ConnectionOwner {
 
   private admissionChanged(): void {
     this.telling?.stop();
-    this.telling = new SlicedWalk(
-      tellAll([...this.connections]),
+    this.telling = this.tellAll((connection) => connection.admissionChanged());
+  }
+
+  /** Users or vhosts are gone, and their connections with them. */
+  private departed(departed: Departed): void {
+    this.tellAll((connection) => connection.partFrom(departed));
+  }
+
+  private tellAll(tell: (connection: Connection) => void): SlicedWalk {
+    return new SlicedWalk(
+      visit([...this.connections], tell),
       toldPerTurn,
       fullSlices((run) => this.context.clock.after(0, run)),
     );
@@ -188,9 +208,9 @@ export class Amqp091Server implements ConnectionOwner {
   }
 }
 
-function* tellAll(connections: readonly Connection[]): Generator<number, void> {
+function* visit(connections: readonly Connection[], tell: (connection: Connection) => void): Generator<number, void> {
   for (const connection of connections) {
-    connection.admissionChanged();
+    tell(connection);
     yield 1;
   }
 }

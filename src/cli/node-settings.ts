@@ -22,7 +22,9 @@ export async function nodeOptions(settings: NodeSettings, logger: Logger): Promi
     data: settings.data,
     cluster,
     logger,
-    users: new Map([['guest', 'guest']]),
+    users: undefined,
+    loopbackUsers: settings.loopbackUsers,
+    anonymousUser: settings.anonymousUser,
     broker: {
       groups: settings.groups,
       replicas: cluster === null ? 1 : settings.replicas,

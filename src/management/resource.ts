@@ -1,4 +1,7 @@
 import type { BrokerNode } from '../broker-node.js';
+import type { Authenticator } from '../security/authenticator.js';
+import type { Person } from '../security/realm.js';
+import type { Need } from './tags.js';
 
 export interface ResourceRequest {
   broker: BrokerNode;
@@ -8,6 +11,10 @@ export interface ResourceRequest {
   body: Record<string, unknown>;
   /** Who asks, for the log: user and address. */
   asker: string;
+  person: Person;
+  /** What is in the vhost may be shown to whoever asks. */
+  sees(vhost: string): boolean;
+  security: Authenticator;
 }
 
 /** An answer without a body, other than 200. */
@@ -26,6 +33,8 @@ export type Handler = (request: ResourceRequest) => unknown;
 export interface Resource {
   /** With `:name` for parameters. */
   path: string;
+  /** Who may look at it, and who may change it. */
+  needs: readonly [toLook: Need, toChange: Need];
   get?: Handler;
   post?: Handler;
   put?: Handler;

@@ -218,6 +218,8 @@ export interface Broker {
   readonly wiring: Wiring;
   readonly gate: PublishGate;
   hasVhost(name: string): boolean;
+  /** Whether the exchange of this name, if there is one, is of the type topic. */
+  isTopicExchange(vhost: string, name: string): boolean;
   /** Changes whenever routes may have changed. */
   readonly routingVersion: number;
   /**

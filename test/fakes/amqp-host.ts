@@ -3,7 +3,9 @@ import { silentLogger } from '../../src/base/logger.js';
 import { Turn } from '../../src/base/turn.js';
 import type { Limits } from '../../src/amqp091/limits.js';
 import { type Amqp091Server, createAmqp091Server } from '../../src/amqp091/server.js';
-import { StaticAuthenticator } from '../../src/security/authenticator.js';
+import { AccessTables } from '../../src/model/access/access-tables.js';
+import { Authenticator } from '../../src/security/authenticator.js';
+import { Realm } from '../../src/security/realm.js';
 import { FakeAdmission } from './fake-admission.js';
 import { FakeBroker } from './fake-broker.js';
 
@@ -38,13 +40,16 @@ export class AmqpHost implements AsyncDisposable {
     const turn = new Turn(setImmediate);
     const broker = new FakeBroker(turn);
     const admission = new FakeAdmission();
+    const access = new AccessTables();
+    const realm = new Realm({ access, own: new Map(), first: new Map([['guest', 'guest']]), isSettled: () => true });
+    const authenticator = new Authenticator({ realm, clock, loopbackUsers: ['guest'], anonymousUser: '' });
     const server = createAmqp091Server({
       broker,
       turn,
       later: setImmediate,
       clock,
       logger: silentLogger,
-      authenticator: new StaticAuthenticator(),
+      authenticator,
       admission,
       limits,
       product: { version: '0.0.0', clusterName: 'test' },

@@ -44,6 +44,7 @@ export function qos(channel: Channel, method: BasicQos): void {
 export function consume(channel: Channel, method: BasicConsume): void {
   const { host, deliveries } = channel;
   const queue = queueName(channel, method.queue);
+  host.permissions.require('read', 'queue', queue);
   const tag = method.consumerTag || `amq.ctag-${randomBytes(tagBytes).toString('base64url')}`;
   if (deliveries.consumers.has(tag))
     throw new RefusedError(Refusal.notAllowed, `attempt to reuse consumer tag '${tag}'`);
@@ -104,6 +105,7 @@ export function cancel(channel: Channel, method: BasicCancel): void {
 
 export function get(channel: Channel, method: BasicGet): void {
   const queue = queueName(channel, method.queue);
+  channel.host.permissions.require('read', 'queue', queue);
   if (channel.deliveries.exhausted && !method.noAck) {
     const text = `this channel holds ${channel.host.limits.unackedMax} unacknowledged deliveries, settle some first`;
     throw new RefusedError(Refusal.preconditionFailed, text);

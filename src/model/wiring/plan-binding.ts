@@ -9,7 +9,6 @@ import { failoverExchange } from './vhost-names.js';
 import {
   checkMayUse,
   checkNameLength,
-  checkVhost,
   describeExchange,
   describeQueue,
   notFound,
@@ -72,7 +71,7 @@ interface Ends {
 }
 
 function checkEnds(planner: Planner, change: ChangeBinding): Ends {
-  checkVhost(planner.tables, change.vhost);
+  planner.checkVhost(change.vhost);
   checkNotDefaultExchange(change.source);
   const source = planner.exchange(change.vhost, change.source);
   if (change.destinationKind === 'exchange') {

@@ -68,7 +68,7 @@ function zeros(value: ArgumentValue): ArgumentValue {
 
 test('every kind of object survives encoding, without its position', () => {
   const objects: WiringObject[] = [
-    { kind: 'vhost', position: 0, name: '/a' },
+    { kind: 'vhost', position: 0, name: '/a', description: 'of a', tags: ['one'] },
     exchangeObject('e', 'topic', { internal: true, autoDelete: true, arguments: { 'alternate-exchange': 'x' } }),
     queueObject('q', { owner: 'n1/4/7', group: 0x8001, durable: false }),
     bindingObject('e', 'f', 'k.#', { destinationKind: 'exchange', durable: false }),

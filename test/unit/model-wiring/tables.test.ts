@@ -35,7 +35,7 @@ const objects: fc.Arbitrary<WiringObject> = fc.oneof(
     .map(([source, to, key, destinationKind, args, goes]) => {
       return bindingObject(source, to, key, { destinationKind, arguments: args, ...goes });
     }),
-  fc.constantFrom<WiringObject>({ kind: 'vhost', position: 0, name: 'v' }),
+  fc.constantFrom<WiringObject>({ kind: 'vhost', position: 0, name: 'v', description: '', tags: [] }),
 );
 
 /** Everything that the tables answer. */
@@ -140,7 +140,7 @@ test('vhosts hold names apart; the default one needs no declaration', () => {
   tables.appeared(1, queueObject('q', { vhost: 'v' }));
   assert.equal(tables.hasVhost('/'), true);
   assert.equal(tables.hasVhost('v'), false);
-  tables.appeared(2, { kind: 'vhost', position: 0, name: 'v' });
+  tables.appeared(2, { kind: 'vhost', position: 0, name: 'v', description: '', tags: [] });
   assert.equal(tables.hasVhost('v'), true);
   assert.equal(tables.queue('/', 'q'), undefined);
   assert.equal(tables.route('v', 'amq.fanout', '', () => ({})).queues.length, 0);

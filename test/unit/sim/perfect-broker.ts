@@ -210,6 +210,9 @@ class PerfectBroker implements Broker {
   hasVhost(name: string): boolean {
     return name === '/';
   }
+  isTopicExchange(): boolean {
+    return false;
+  }
   get routingVersion(): number {
     return this.memory.version;
   }
