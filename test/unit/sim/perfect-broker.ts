@@ -391,6 +391,7 @@ export function perfectBrokers(defects: Partial<Defects> = {}): ProcessFactory {
     return {
       broker,
       policies: new NoPolicies() as unknown as SimProcess['policies'],
+      access: {} as SimProcess['access'],
       start: async () => {
         broker.reap();
         ports.clock.every(50, () => void register(ports, memory).catch(() => {}));
