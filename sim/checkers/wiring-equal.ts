@@ -25,9 +25,13 @@ export class WiringEqual extends Checker {
 
   /** Users and vhosts are as they were asked for last, and nothing is left of vhosts that were deleted. */
   private wrongAccess(wiring: readonly string[]): string {
-    const objects = wiring.map((line) => JSON.parse(line) as { kind: string; name?: string; tags?: string[]; vhost?: string });
+    const objects = wiring.map(
+      (line) => JSON.parse(line) as { kind: string; name?: string; tags?: string[]; vhost?: string },
+    );
     for (const [user, tag] of this.world.settings.users) {
-      const tags = objects.filter(({ kind, name }) => kind === 'user' && name === user).map((found) => String(found.tags));
+      const tags = objects
+        .filter(({ kind, name }) => kind === 'user' && name === user)
+        .map((found) => String(found.tags));
       if (String(tags) !== tag) return `user ${user} is to be '${tag}', and is '${tags}'`;
     }
     for (const [vhost, isThere] of this.world.settings.vhosts) {

@@ -45,7 +45,8 @@ export class Warden extends Actor {
     if (await this.change(name, `vhost ${name}`, (session) => session.access.setVhost(vhost)))
       this.world.settings.vhosts.set(name, true);
     const count = this.random.int(4);
-    for (let i = 0; i < count; i++) await this.change('', `queue ${i} in ${name}`, (session) => fill(session, name, `q${i}`));
+    for (let i = 0; i < count; i++)
+      await this.change('', `queue ${i} in ${name}`, (session) => fill(session, name, `q${i}`));
   }
 
   private async deleteVhost(): Promise<void> {

@@ -24,7 +24,7 @@ export class ChannelTable {
     return this.channels.every((channel) => channel === undefined || channel.idle);
   }
 
-  // Frames of channels other than 0, payload [start, end). They throw ProtocolError or RefusedError for the connection.
+  // Frames of channels other than 0, payload [start, end). They throw ProtocolError for the connection.
 
   method(number: number, bytes: Uint8Array, start: number, end: number): void {
     const channel = this.channels[number];
@@ -84,7 +84,8 @@ export class ChannelTable {
       const text = `all connections have ${limits.allChannelsMax} channels, there may be no more`;
       throw new ProtocolError(ReplyCode.notAllowed, text, methodId);
     }
-    this.host.occupancy.openChannel(this.host.user);
+    const full = this.host.occupancy.openChannel(this.host.user);
+    if (full !== '') throw new ProtocolError(ReplyCode.notAllowed, full, methodId);
     this.channels[number] = new Channel(this.host, number);
     this.openCount++;
     counters.channelsOpened++;

@@ -138,8 +138,8 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   /** Ends the connection if it is of a user or in a vhost that is gone. */
   partFrom({ users, vhosts }: Departed): void {
-    if (users.has(this.user)) this.force('user deleted', `user '${this.user}' was deleted`);
-    else if (vhosts.has(this.vhost)) this.force('vhost deleted', `vhost '${this.vhost}' was deleted`);
+    if (users.has(this.user)) this.force('user deleted', `user '${this.user}' is deleted`);
+    else if (vhosts.has(this.vhost)) this.force('vhost deleted', `vhost '${this.vhost}' is deleted`);
   }
 
   /** This node may have begun or ceased to serve ordinary clients. */
@@ -203,9 +203,11 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.output.touch();
   }
 
-  loginRefused(user: string, reason: string): void {
+  loginRefused(user: string, reason: string, told: ProtocolError | undefined): void {
     this.counters.authenticationFailures++;
     this.logger.warn('login refused', { user, reason });
+    if (told === undefined) this.socket.destroy();
+    else this.closeWith(told);
   }
 
   drop(reason: string): void {

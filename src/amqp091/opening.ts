@@ -43,12 +43,8 @@ export type Step = (typeof Step)[keyof typeof Step];
 /** What the opening needs of its connection. */
 export interface OpeningHost {
   send(method: Method): void;
-  /** Ends the connection with connection.close. */
-  fail(error: ProtocolError): void;
-  /** Counts and logs it; the client's end follows. */
-  loginRefused(user: string, reason: string): void;
-  /** Ends the connection without a word. */
-  drop(reason: string): void;
+  /** Counts and logs it, and ends the connection: with connection.close, or without a word. */
+  loginRefused(user: string, reason: string, told: ProtocolError | undefined): void;
   /** While credentials are looked up, no frame is handled. */
   pauseParser(): void;
   resumeParser(): void;
@@ -168,13 +164,11 @@ export class Opening {
 
   /** Clients that know authentication_failure_close are told; to others a lost socket is the sign (as before 0-9-1). */
   private refuseLogin(user: string, reason: string, told: string): void {
-    this.host.loginRefused(user, reason);
-    if (this.step === Step.over) return;
     const details = told === '' ? 'For details see the broker logfile.' : told;
     const text = `Login was refused using authentication mechanism ${this.mechanism}. ${details}`;
     const error = new ProtocolError(ReplyCode.accessRefused, text);
-    if (hasCapability(this.clientProperties, 'authentication_failure_close')) this.host.fail(error);
-    else this.host.drop('login refused');
+    const isTold = hasCapability(this.clientProperties, 'authentication_failure_close');
+    this.host.loginRefused(user, reason, isTold ? error : undefined);
   }
 
   private tuneOk(method: ConnectionTuneOk): void {
@@ -196,7 +190,8 @@ export class Opening {
       const text = `'${operatorProperty}' is for users with the tag administrator, which user '${this.user}' has not`;
       throw new ProtocolError(ReplyCode.accessRefused, text, method.id);
     }
-    occupancy.enter(this.user, virtualHost);
+    const full = occupancy.enter(this.user, virtualHost);
+    if (full !== '') throw new ProtocolError(ReplyCode.notAllowed, full, method.id);
     this.entered = true;
     this.vhost = virtualHost;
     this.permissions = new Permissions(authenticator.realm, this.user, virtualHost);

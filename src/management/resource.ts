@@ -12,8 +12,10 @@ export interface ResourceRequest {
   /** Who asks, for the log: user and address. */
   asker: string;
   person: Person;
-  /** What is in the vhost may be shown to whoever asks. */
+  /** Whoever asks may know of the vhost. */
   sees(vhost: string): boolean;
+  /** May look at what is in it. */
+  enters(vhost: string): boolean;
   security: Authenticator;
 }
 
@@ -35,6 +37,8 @@ export interface Resource {
   path: string;
   /** Who may look at it, and who may change it. */
   needs: readonly [toLook: Need, toChange: Need];
+  /** It is about the vhost of its path, not what is in there: monitors see it too. */
+  isOpen?: boolean;
   get?: Handler;
   post?: Handler;
   put?: Handler;

@@ -29,7 +29,7 @@ import { logIn } from './basic-auth.js';
 import { readBody } from './json-body.js';
 import { PacedSocket } from './paced-socket.js';
 import { Done, type Handler, HttpError, type Resource } from './resource.js';
-import { changesVhost, type Need, requireTag, seesVhost } from './tags.js';
+import { entersVhost, type Need, requireTag, seesVhost } from './tags.js';
 
 export interface ManagementOptions {
   broker: BrokerNode;
@@ -60,6 +60,7 @@ const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const satisfies HTTPMethod[]
 interface Way {
   readonly handler: Handler;
   readonly need: Need;
+  readonly isOpen: boolean;
 }
 
 /** Requests that are under way; more are refused. */
@@ -94,7 +95,8 @@ export class ManagementServer {
     for (const resource of resources)
       for (const [method, handler] of methodsOf(resource)) {
         const need = resource.needs[method === 'GET' ? 0 : 1];
-        this.router.on(method, resource.path, () => {}, { handler, need } satisfies Way);
+        const way: Way = { handler, need, isOpen: resource.isOpen === true };
+        this.router.on(method, resource.path, () => {}, way);
       }
     this.server = createServer(timeouts, (request, response) => {
       void this.serve(request, response);
@@ -180,12 +182,12 @@ export class ManagementServer {
     if (this.requests > requestsMax) throw new HttpError(503, 'busy', `${requestsMax} requests are under way`);
     const { broker, authenticator } = this.options;
     const person = await this.person(request);
-    const { handler, need, parameters } = this.find(request);
+    const { handler, need, isOpen, parameters } = this.find(request);
     requireTag(person, need);
     const { realm } = authenticator;
     const { vhost } = parameters;
-    const isShown = request.method === 'GET' || request.method === 'HEAD' ? seesVhost : changesVhost;
-    if (vhost !== undefined && !isShown(person, vhost, realm))
+    const mayLook = isOpen === true ? seesVhost : entersVhost;
+    if (vhost !== undefined && !mayLook(person, vhost, realm))
       throw new HttpError(401, 'not_authorised', 'User not authorised to access virtual host');
     const body = await readBody(request);
     return handler({
@@ -195,6 +197,7 @@ export class ManagementServer {
       asker: `${person.name} at ${request.socket.remoteAddress ?? '?'}`,
       person,
       sees: (name) => seesVhost(person, name, realm),
+      enters: (name) => entersVhost(person, name, realm),
       security: authenticator,
     });
   }
@@ -204,7 +207,12 @@ export class ManagementServer {
     if (login !== undefined && !isRefused(login)) return login;
     if (login !== undefined) {
       const { user, reason } = login;
-      this.options.logger.warn('login refused', { user, reason, peer: request.socket.remoteAddress, mechanism: 'Basic' });
+      this.options.logger.warn('login refused', {
+        user,
+        reason,
+        peer: request.socket.remoteAddress,
+        mechanism: 'Basic',
+      });
     }
     const told = login === undefined || login.told === '' ? 'Login failed' : login.told;
     throw new HttpError(401, 'not_authorised', told, { 'www-authenticate': 'Basic realm="Understudy"' });

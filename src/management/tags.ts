@@ -22,15 +22,20 @@ const refusals: Readonly<Record<Need, string>> = {
 
 /** @throws HttpError 401 */
 export function requireTag({ tags }: Person, need: Need): void {
-  if (!tags.some((tag) => allowing[need].includes(tag))) throw new HttpError(401, 'not_authorised', refusals[need]);
+  for (const one of ['management', need] as const)
+    if (!tags.some((tag) => allowing[one].includes(tag))) throw new HttpError(401, 'not_authorised', refusals[one]);
 }
 
-/** Whoever looks at a vhost, and is no monitor, must be allowed something in it. */
+/** May know of the vhost: administrators and monitors, and whoever is allowed something there. */
 export function seesVhost({ tags, name }: Person, vhost: string, realm: Realm): boolean {
-  return tags.some((tag) => allowing.monitoring.includes(tag)) || realm.mayEnter(name, vhost);
+  return mayMonitor({ tags }) || realm.mayEnter(name, vhost);
 }
 
-/** The same for whoever changes something there and is no administrator. */
-export function changesVhost({ tags, name }: Person, vhost: string, realm: Realm): boolean {
+export function mayMonitor({ tags }: Pick<Person, 'tags'>): boolean {
+  return tags.some((tag) => allowing.monitoring.includes(tag));
+}
+
+/** May look at what is in it: the same without monitors. */
+export function entersVhost({ tags, name }: Person, vhost: string, realm: Realm): boolean {
   return tags.some((tag) => allowing.administrator.includes(tag)) || realm.mayEnter(name, vhost);
 }

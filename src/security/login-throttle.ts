@@ -54,10 +54,11 @@ export class LoginThrottle {
     // The last one last.
     this.suspects.delete(key);
     this.suspects.set(key, suspect);
-    if (this.suspects.size > addressesMax) for (const oldest of this.suspects.keys()) {
-      this.suspects.delete(oldest);
-      break;
-    }
+    if (this.suspects.size > addressesMax)
+      for (const oldest of this.suspects.keys()) {
+        this.suspects.delete(oldest);
+        break;
+      }
     await sleep(this.clock, delay);
   }
 
@@ -85,6 +86,7 @@ function keyOf(address: string): string {
   const [left = '', right] = address.split('::');
   const head = left === '' ? [] : left.split(':');
   const tail = right === undefined || right === '' ? [] : right.split(':');
-  const zeros = right === undefined ? [] : Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => '0');
+  const zeros =
+    right === undefined ? [] : Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => '0');
   return `${[...head, ...zeros, ...tail].slice(0, 4).join(':')}::/64`;
 }

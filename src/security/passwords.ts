@@ -43,7 +43,8 @@ export class Passwords {
   async check(person: Person | undefined, password: Uint8Array, peer: Peer): Promise<Verdict> {
     const id = this.idOf(person, password);
     if (this.known.has(id)) return '';
-    if (!(await this.throttle.turn(peer.address))) return 'too many logins from this address have failed; it is not looked at';
+    if (!(await this.throttle.turn(peer.address)))
+      return 'too many logins from this address have failed; it is not looked at';
     let asked = this.asked.get(id);
     if (asked === undefined) {
       asked = this.verify(person, password).finally(() => this.asked.delete(id));

@@ -69,7 +69,9 @@ export class Permissions {
       .replaceAll('{username}', () => quoted(this.user))
       .replaceAll('{vhost}', () => quoted(this.vhost));
     if (fits(pattern, routingKey)) return;
-    throw this.refused(`${permission} access to topic '${routingKey}' in exchange '${exchange}' in vhost '${this.vhost}'`);
+    throw this.refused(
+      `${permission} access to topic '${routingKey}' in exchange '${exchange}' in vhost '${this.vhost}'`,
+    );
   }
 
   private get mayAll(): boolean {

@@ -93,7 +93,8 @@ export class LeaderChores {
       if (this.closed) return;
       this.submit({ op: 'found', users }, (answer) => {
         this.founding = false;
-        if (answer.result === 'done') logger.info('the cluster has its first users', { users: users.map(({ name }) => name).join() });
+        if (answer.result === 'done')
+          logger.info('the cluster has its first users', { users: users.map(({ name }) => name).join() });
       });
     } catch (error) {
       this.founding = false;

@@ -1,5 +1,6 @@
 import { type LimitedKind, limitNames, type LimitName } from '../../model/access/objects.js';
 import { badRequest, notFound } from '../read.js';
+import { mayMonitor } from '../tags.js';
 import { Done, type Resource, requireStarted } from '../resource.js';
 
 /** What vhosts and users may have, under RabbitMQ's paths and by its names. */
@@ -9,18 +10,21 @@ function limitsOf(of: LimitedKind): Resource[] {
   return [
     {
       path: `/api/${of}-limits`,
-      needs: [of === 'vhost' ? 'management' : 'administrator', 'administrator'],
-      get({ broker, sees }) {
+      needs: ['management', 'administrator'],
+      get({ broker, sees, person }) {
         requireStarted(broker);
+        const isShown = (name: string): boolean =>
+          of === 'vhost' ? sees(name) : name === person.name || mayMonitor(person);
         return broker.access
           .limits(of)
-          .filter(({ name }) => of === 'user' || sees(name))
+          .filter(({ name }) => isShown(name))
           .map(({ name, limits }) => ({ [of]: name, value: limits }));
       },
     },
     {
       path: `/api/${of}-limits/:${of}`,
       needs: [of === 'vhost' ? 'management' : 'administrator', 'administrator'],
+      isOpen: true,
       get({ broker, parameters }) {
         requireStarted(broker);
         const name = parameters[of]!;

@@ -1,5 +1,6 @@
+import { Refusal, RefusedError } from '../../base/errors.js';
 import type { PermissionDescription, TopicPermissionDescription } from '../../model/access/operations.js';
-import { notFound, requiredText } from '../read.js';
+import { badRequest, notFound, requiredText } from '../read.js';
 import { Done, type Resource, requireStarted } from '../resource.js';
 
 type Parameters = { vhost: string; user: string };
@@ -29,7 +30,7 @@ export const permissionRoutes: readonly Resource[] = [
       const { vhost, user } = parameters as Parameters;
       const [configure, write, read] = ['configure', 'write', 'read'].map((key) => requiredText(body, key));
       const permission = { user, vhost, configure: configure!, write: write!, read: read! };
-      return new Done((await broker.access.setPermission(permission)) ? 201 : 204);
+      return new Done((await broker.access.setPermission(permission).catch(refuse)) ? 201 : 204);
     },
     async delete({ broker, parameters }) {
       requireStarted(broker);
@@ -76,11 +77,13 @@ export const permissionRoutes: readonly Resource[] = [
       const { vhost, user } = parameters as Parameters;
       const [exchange, write, read] = ['exchange', 'write', 'read'].map((key) => requiredText(body, key));
       const permission = { user, vhost, exchange: exchange!, write: write!, read: read! };
-      return new Done((await broker.access.setTopicPermission(permission)) ? 201 : 204);
+      return new Done((await broker.access.setTopicPermission(permission).catch(refuse)) ? 201 : 204);
     },
     async delete({ broker, parameters }) {
       requireStarted(broker);
       const { vhost, user } = parameters as Parameters;
+      const isSome = broker.access.topicPermissions().some((one) => one.user === user && one.vhost === vhost);
+      if (!isSome) throw notFound(`topic permission of user '${user}' in vhost '${vhost}'`);
       await broker.access.clearTopicPermission(user, vhost);
       return new Done(204);
     },
@@ -112,6 +115,11 @@ export const permissionRoutes: readonly Resource[] = [
     },
   },
 ];
+
+/** What is not there is not the path's fault, as RabbitMQ sees it. */
+function refuse(error: unknown): never {
+  throw error instanceof RefusedError && error.kind === Refusal.notFound ? badRequest(error.message) : error;
+}
 
 export function describePermission(permission: PermissionDescription): Record<string, unknown> {
   const { user, vhost, configure, write, read } = permission;

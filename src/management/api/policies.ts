@@ -8,18 +8,18 @@ import { Done, HttpError, type Resource, requireStarted } from '../resource.js';
 export const policyRoutes: readonly Resource[] = [
   {
     path: '/api/policies',
-    needs: ['policymaker', 'policymaker'],
-    get({ broker, sees }) {
+    needs: ['management', 'policymaker'],
+    get({ broker, enters }) {
       requireStarted(broker);
       return broker.policies
         .list()
-        .filter(({ vhost }) => sees(vhost))
+        .filter(({ vhost }) => enters(vhost))
         .map(describe);
     },
   },
   {
     path: '/api/policies/:vhost',
-    needs: ['policymaker', 'policymaker'],
+    needs: ['management', 'policymaker'],
     get({ broker, parameters }) {
       requireStarted(broker);
       const vhost = parameters['vhost']!;
@@ -29,7 +29,7 @@ export const policyRoutes: readonly Resource[] = [
   },
   {
     path: '/api/policies/:vhost/:name',
-    needs: ['policymaker', 'policymaker'],
+    needs: ['management', 'policymaker'],
     get({ broker, parameters }) {
       requireStarted(broker);
       const { vhost, name } = parameters as { vhost: string; name: string };

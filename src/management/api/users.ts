@@ -19,7 +19,9 @@ export const userRoutes: readonly Resource[] = [
     needs: ['administrator', 'administrator'],
     get({ broker }) {
       requireStarted(broker);
-      return broker.access.users().map((user) => describe(user, broker.tables.access.limitsOf('user', user.name)?.limits));
+      return broker.access
+        .users()
+        .map((user) => describe(user, broker.tables.access.limitsOf('user', user.name)?.limits));
     },
   },
   {
@@ -42,6 +44,8 @@ export const userRoutes: readonly Resource[] = [
       const { users } = body;
       if (!Array.isArray(users) || !users.every((name) => typeof name === 'string'))
         throw badRequest('"users" must be a list of names');
+      const unknown = users.find((name) => broker.access.user(name) === undefined);
+      if (unknown !== undefined) throw badRequest(`there is no user '${unknown}'`);
       for (const name of users) await broker.access.deleteUser(name);
       return new Done(204);
     },
@@ -88,14 +92,14 @@ function describe(
 
 /** Without a password nobody can log in by one. @throws HttpError 400 */
 async function readUser(name: string, body: Record<string, unknown>, passwords: Passwords): Promise<UserDescription> {
-  const password = optionalText(body, 'password');
-  const hash = optionalText(body, 'password_hash');
+  const password = optionalText(body, 'password') || undefined;
+  const hash = optionalText(body, 'password_hash') || undefined;
   if (body['tags'] === undefined) throw badRequest('"tags" is missing: it may be empty');
   const tags = tagList(body['tags']);
-  if (password !== undefined && hash !== undefined) throw badRequest('"password" and "password_hash" exclude each other');
-  if (password === '') throw badRequest('"password" is empty: leave it out, and no password fits');
+  if (password !== undefined && hash !== undefined)
+    throw badRequest('"password" and "password_hash" exclude each other');
   if (password !== undefined) return { name, tags, ...(await passwords.credentials(password)) };
-  if (hash === undefined || hash === '') return { name, tags, hashing: Hashing.scrypt, hash: '', scram: '' };
+  if (hash === undefined) return { name, tags, hashing: Hashing.sha256, hash: '', scram: '' };
   const hashing = body['hashing_algorithm'] === undefined ? Hashing.sha256 : requiredText(body, 'hashing_algorithm');
   const problem = hashProblem(hashing, hash);
   if (problem !== '') throw badRequest(`"password_hash" cannot be used: ${problem}`);

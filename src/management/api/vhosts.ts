@@ -1,3 +1,4 @@
+import type { BrokerNode } from '../../broker-node.js';
 import type { VhostDescription } from '../../model/access/operations.js';
 import { notFound, optionalText, tagList } from '../read.js';
 import { Done, type Resource, requireStarted } from '../resource.js';
@@ -13,25 +14,25 @@ export const vhostRoutes: readonly Resource[] = [
       return broker.access
         .vhosts()
         .filter(({ name }) => sees(name))
-        .map(describe);
+        .map((vhost) => describe(vhost, broker));
     },
   },
   {
     path: '/api/vhosts/:vhost',
-    needs: ['management', 'administrator'],
+    needs: ['administrator', 'administrator'],
     get({ broker, parameters }) {
       requireStarted(broker);
       const name = parameters['vhost']!;
       const vhost = broker.access.vhost(name);
       if (vhost === undefined) throw notFound(`vhost '${name}'`);
-      return describe(vhost);
+      return describe(vhost, broker);
     },
     async put({ broker, parameters, body }) {
       requireStarted(broker);
       const name = parameters['vhost']!;
-      const current = broker.access.vhost(name);
-      const description = optionalText(body, 'description') ?? current?.description ?? '';
-      const tags = body['tags'] === undefined ? (current?.tags ?? []) : tagList(body['tags']);
+      const isSaid = body['description'] !== undefined || body['tags'] !== undefined;
+      const said = { description: optionalText(body, 'description') ?? '', tags: tagList(body['tags']) };
+      const { description, tags } = isSaid ? said : (broker.access.vhost(name) ?? said);
       return new Done((await broker.access.setVhost({ name, description, tags })) ? 201 : 204);
     },
     async delete({ broker, parameters }) {
@@ -57,6 +58,9 @@ export const vhostRoutes: readonly Resource[] = [
   },
 ];
 
-function describe({ name, description, tags }: VhostDescription): Record<string, unknown> {
-  return { name, description, tags, default_queue_type: 'undefined', metadata: { description, tags }, tracing: false };
+function describe({ name, description, tags }: VhostDescription, broker: BrokerNode): Record<string, unknown> {
+  const ready = broker.report.members().filter(({ state }) => state === 'ready');
+  const cluster_state = Object.fromEntries(ready.map(({ name }) => [name, 'running']));
+  const metadata = { description, tags };
+  return { name, description, tags, default_queue_type: 'undefined', metadata, tracing: false, cluster_state };
 }

@@ -23,7 +23,10 @@ export class AccessTables {
   version = 0;
   readonly grants: Grants = new Grants();
   private readonly users = new Map<string, Newest<UserObject>>();
-  private readonly limited = { vhost: new Map<string, Newest<LimitsObject>>(), user: new Map<string, Newest<LimitsObject>>() };
+  private readonly limited = {
+    vhost: new Map<string, Newest<LimitsObject>>(),
+    user: new Map<string, Newest<LimitsObject>>(),
+  };
   private readonly founded = new Set<FoundedObject>();
   private readonly listeners = new Set<(departed: Departed) => void>();
   private goneUsers = new Set<string>();
@@ -149,7 +152,10 @@ export class AccessTables {
   }
 }
 
-function addTo<T extends { readonly name: string; readonly position: number }>(names: Map<string, Newest<T>>, object: T): void {
+function addTo<T extends { readonly name: string; readonly position: number }>(
+  names: Map<string, Newest<T>>,
+  object: T,
+): void {
   let named = names.get(object.name);
   if (named === undefined) {
     named = new Newest();
@@ -158,7 +164,10 @@ function addTo<T extends { readonly name: string; readonly position: number }>(n
   named.add(object);
 }
 
-function removeFrom<T extends { readonly name: string; readonly position: number }>(names: Map<string, Newest<T>>, object: T): void {
+function removeFrom<T extends { readonly name: string; readonly position: number }>(
+  names: Map<string, Newest<T>>,
+  object: T,
+): void {
   const named = names.get(object.name);
   named?.remove(object);
   if (named?.current === undefined) names.delete(object.name);

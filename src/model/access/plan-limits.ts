@@ -27,7 +27,8 @@ function change(
   const current = access.limitsOf(of, name);
   const limits = changed(current?.limits ?? {});
   const isSame = String(Object.entries(limits).sort()) === String(Object.entries(current?.limits ?? {}).sort());
-  if (!isSame && Object.keys(limits).length > 0) planner.creates.push({ kind: 'limits', position: 0, of, name, limits });
+  if (!isSame && Object.keys(limits).length > 0)
+    planner.creates.push({ kind: 'limits', position: 0, of, name, limits });
   for (const one of access.limitsNamed(of, name)) if (!isSame || one !== current) planner.removal.other(one);
 }
 

@@ -6,14 +6,7 @@ import { bindingKey, type ExchangeObject, isDurable, type QueueObject } from './
 import type { ChangeBinding } from './operations.js';
 import { checkNotDefaultExchange } from './plan-exchange.js';
 import { failoverExchange } from './vhost-names.js';
-import {
-  checkMayUse,
-  checkNameLength,
-  describeExchange,
-  describeQueue,
-  notFound,
-  type Planner,
-} from './planner.js';
+import { checkMayUse, checkNameLength, describeExchange, describeQueue, notFound, type Planner } from './planner.js';
 import { checkReplicateArgument, goingWith } from './replicate-argument.js';
 
 export function planBind(planner: Planner, change: ChangeBinding): void {

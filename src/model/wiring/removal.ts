@@ -92,7 +92,9 @@ export class Removal {
 
   /** Objects so far. */
   get size(): number {
-    return this.bindings.size + this.exchanges.size + this.uses.size + this.moves.size + this.queues.size + this.others.size;
+    return (
+      this.bindings.size + this.exchanges.size + this.uses.size + this.moves.size + this.queues.size + this.others.size
+    );
   }
 
   /** All of it; bindings before what they connect, so that no part of the list leaves one without its ends. */

@@ -2,7 +2,13 @@ import { createMatcher } from '../exchange/create.js';
 import { DefaultMatcher } from '../exchange/default.js';
 import { Newest } from '../exchange/newest.js';
 import { ExchangeTarget, QueueTarget } from '../exchange/target.js';
-import { type BindingObject, type ExchangeObject, ExchangeType, type QueueObject, type VhostObject } from './objects.js';
+import {
+  type BindingObject,
+  type ExchangeObject,
+  ExchangeType,
+  type QueueObject,
+  type VhostObject,
+} from './objects.js';
 
 /** The vhost that exists without a declaration, until the cluster has its first users (FoundedObject). */
 export const defaultVhost = '/';

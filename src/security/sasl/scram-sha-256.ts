@@ -78,7 +78,12 @@ class ScramExchange implements Exchange {
     if (nonce !== this.nonce || Buffer.from(binding, 'base64').toString('latin1') !== this.header)
       return refused(user, senseless);
     if (keys === undefined)
-      return refused(user, options.find(user) === undefined ? 'there is no such user' : 'it has no keys for SCRAM-SHA-256: its password must be set anew');
+      return refused(
+        user,
+        options.find(user) === undefined
+          ? 'there is no such user'
+          : 'it has no keys for SCRAM-SHA-256: its password must be set anew',
+      );
     const message = `${this.messages},${withoutProof}`;
     const signature = hmac(keys.storedKey, message);
     const given = Buffer.from(proof, 'base64');
