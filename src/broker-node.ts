@@ -53,6 +53,7 @@ import { WiringReconciler } from './cluster/wiring/wiring-reconciler.js';
 import { WiringServer } from './cluster/wiring/wiring-server.js';
 import { Override } from './cluster/waiting/override.js';
 import { WaitingGroups } from './cluster/waiting/waiting-groups.js';
+import type { AccessTables } from './model/access/access-tables.js';
 import type { Broker } from './model/broker.js';
 import { GroupState } from './model/group-state.js';
 import { TableTraits } from './model/policy/table-traits.js';
@@ -73,6 +74,8 @@ export class BrokerNode {
   replication!: Replication;
   liveness!: Liveness;
   tables: WiringTables = new WiringTables();
+  /** Users as the journal has them, until the tables do. */
+  recoveredAccess: AccessTables | undefined;
   clients!: GroupClients;
   policies!: ClusterPolicies;
   access!: ClusterAccess;
@@ -127,14 +130,14 @@ export class BrokerNode {
     const { ports, options } = this;
     const { clock, turn, random, logger, disk } = ports;
     const { memoryBytes, diskFreeBytesMin: lowWaterBytes } = options;
-    const sizes = { memoryBytes, lowWaterBytes, ...options.journal };
-    const formatMax = options.versions.max;
+    const sizes = { memoryBytes, lowWaterBytes, formatMax: options.versions.max, ...options.journal };
     const alone = ports.cluster === undefined;
-    this.store = await Store.open({ disk, clock, turn, random, logger, rules: this.rules, formatMax, alone, ...sizes });
+    this.store = await Store.open({ disk, clock, turn, random, logger, rules: this.rules, alone, ...sizes });
     const recovered = await recoverGroups(this.store, (group) => this.newState(group));
     this.recovered = recovered.groups;
-    if (recovered.damaged > 0)
-      logger.error('the journal is damaged: see its report above', { places: recovered.damaged });
+    this.recoveredAccess = recovered.access;
+    const places = recovered.damaged;
+    if (places > 0) logger.error('the journal is damaged: see its report above', { places });
     await this.enter();
     this.map = new ClusterMap({ coordinator: this.coordinator, clock, turn, logger, rules: this.rules });
     this.restoration?.watch(this.map, (reason) => this.fail(reason));
@@ -145,10 +148,10 @@ export class BrokerNode {
     this.replication.start(this.links);
     // Not before everybody is there whom links concern.
     await this.listen();
-    const system = this.replication.replica(systemGroup);
-    this.keepVersion(system);
-    await this.system.attach(system);
-    this.readiness = new Readiness(this.self, system, clock);
+    const replica = this.replication.replica(systemGroup);
+    this.keepVersion(replica);
+    await this.system.attach(replica);
+    this.readiness = new Readiness(this.self, replica, clock);
     const leads = (): boolean => this.system.leader() !== undefined;
     await this.readiness.until(leads, () => this.stopping);
     await this.entry.change((member) => ({ ...member, state: MemberState.ready }));

@@ -123,6 +123,7 @@ export class Node {
       own: options.users ?? new Map(),
       first: options.users ?? defaultUsers,
       isSettled: () => this.knowsUsers,
+      earlier: () => this.broker.recoveredAccess,
     });
     const { loopbackUsers, anonymousUser } = options;
     this.authenticator = new Authenticator({ realm, clock, loopbackUsers, anonymousUser });

@@ -3,7 +3,7 @@
  * its own, the ones that it is going to begin with.
  */
 import type { AccessTables } from '../model/access/access-tables.js';
-import type { LimitedKind, LimitName } from '../model/access/objects.js';
+import type { LimitedKind, LimitName, UserObject } from '../model/access/objects.js';
 
 export const Tag = {
   administrator: 'administrator',
@@ -15,9 +15,7 @@ export const Tag = {
 } as const;
 
 /** What a password is compared with. */
-export type Proof =
-  | { readonly password: string }
-  | Pick<import('../model/access/objects.js').UserObject, 'hashing' | 'hash' | 'scram'>;
+export type Proof = { readonly password: string } | Pick<UserObject, 'hashing' | 'hash' | 'scram'>;
 
 export interface Person {
   readonly name: string;
@@ -38,6 +36,8 @@ export interface RealmOptions {
    * with them.
    */
   isSettled: () => boolean;
+  /** What is known of them before that; undefined: nothing. */
+  earlier?: () => AccessTables | undefined;
 }
 
 export class Realm {
@@ -55,11 +55,12 @@ export class Realm {
   }
 
   find(name: string): Person | undefined {
-    const { own, first, isSettled } = this.options;
+    const { own, first, isSettled, earlier } = this.options;
     const ownPassword = own.get(name);
     if (ownPassword !== undefined) return all(name, [Tag.administrator], ownPassword);
-    if (this.access.isFounded) {
-      const user = this.access.user(name);
+    const tables = this.access.isFounded || isSettled() ? this.access : (earlier?.() ?? this.access);
+    if (tables.isFounded) {
+      const user = tables.user(name);
       return user === undefined ? undefined : { name, tags: user.tags, proof: user, mayAll: false };
     }
     const password = first.get(name);

@@ -1,4 +1,5 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
+import { argumentsEqual } from '../wiring/arguments.js';
 import { nameKey } from '../wiring/footprint.js';
 import { notFound, type Planner } from '../wiring/planner.js';
 import { type LimitedKind, limitNames, type LimitsObject } from './objects.js';
@@ -13,7 +14,7 @@ export function planSetLimit(planner: Planner, { of, name, limit, value }: SetLi
 }
 
 export function planClearLimit(planner: Planner, { of, name, limit }: ClearLimit): void {
-  change(planner, of, name, ({ [limit]: _, ...others }) => others);
+  change(planner, of, name, (limits) => Object.fromEntries(Object.entries(limits).filter(([key]) => key !== limit)));
 }
 
 function change(
@@ -26,7 +27,7 @@ function change(
   const { access } = planner.tables;
   const current = access.limitsOf(of, name);
   const limits = changed(current?.limits ?? {});
-  const isSame = String(Object.entries(limits).sort()) === String(Object.entries(current?.limits ?? {}).sort());
+  const isSame = argumentsEqual({ ...limits }, { ...current?.limits });
   if (!isSame && Object.keys(limits).length > 0)
     planner.creates.push({ kind: 'limits', position: 0, of, name, limits });
   for (const one of access.limitsNamed(of, name)) if (!isSame || one !== current) planner.removal.other(one);
