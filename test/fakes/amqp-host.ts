@@ -36,11 +36,15 @@ export class AmqpHost implements AsyncDisposable {
     this.port = port;
   }
 
-  static async start(limits: Partial<Limits> = {}, clock: Clock = systemClock): Promise<AmqpHost> {
+  /** @param access users of its own; without, guest may do everything */
+  static async start(
+    limits: Partial<Limits> = {},
+    clock: Clock = systemClock,
+    access: AccessTables = new AccessTables(),
+  ): Promise<AmqpHost> {
     const turn = new Turn(setImmediate);
     const broker = new FakeBroker(turn);
     const admission = new FakeAdmission();
-    const access = new AccessTables();
     const realm = new Realm({ access, own: new Map(), first: new Map([['guest', 'guest']]), isSettled: () => true });
     const authenticator = new Authenticator({ realm, clock, loopbackUsers: ['guest'], anonymousUser: '' });
     const server = createAmqp091Server({

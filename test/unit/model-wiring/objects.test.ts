@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { Hashing } from '../../../src/model/access/objects.js';
 import { type Arguments, type ArgumentValue, Decimal, Timestamp } from '../../../src/model/broker.js';
 import { argumentDepthMax, argumentsEqual, argumentsKey } from '../../../src/model/wiring/arguments.js';
 import { decodeObject, encodeObject, objectBytesMax, type WiringObject } from '../../../src/model/wiring/objects.js';
@@ -73,6 +74,11 @@ test('every kind of object survives encoding, without its position', () => {
     queueObject('q', { owner: 'n1/4/7', group: 0x8001, durable: false }),
     bindingObject('e', 'f', 'k.#', { destinationKind: 'exchange', durable: false }),
     { kind: 'use', position: 0, queue: 7, durable: true },
+    { kind: 'user', position: 0, name: 'u', tags: ['one'], hashing: Hashing.md5, hash: 'h', scram: 's' },
+    { kind: 'permission', position: 0, user: 'u', vhost: 'v', configure: '', write: 'a', read: 'b' },
+    { kind: 'topicPermission', position: 0, user: 'u', vhost: 'v', exchange: 'x', write: 'a', read: 'b' },
+    { kind: 'limits', position: 0, of: 'user', name: 'u', limits: { 'max-channels': 1 } },
+    { kind: 'founded', position: 0 },
     exchangeObject('e', 'topic', { goesWith: { node: 'n1', boot: 4 } }),
     bindingObject('e', 'q', '', { goesWith: { node: 'rack/n1', boot: 4 } }),
   ];
