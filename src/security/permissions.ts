@@ -21,10 +21,10 @@ export class Permissions {
   private readonly user: string;
   private readonly vhost: string;
   private version = -1;
-  private readonly allowed = new Set<string>();
-  /** The exchange that was written to last: most publishers have one. Undefined: none since permissions have changed. */
-  private lastWritten: string | undefined;
-  private lastHasTopics = false;
+  /** As of that version. Undefined: nothing was asked yet, as of idle connections. */
+  private allowed: Set<string> | undefined = undefined;
+  /** Exchanges that may be written to, and whether the routing key matters there. */
+  private writable: Map<string, boolean> | undefined = undefined;
 
   constructor(realm: Realm, user: string, vhost: string) {
     this.realm = realm;
@@ -37,11 +37,16 @@ export class Permissions {
    * @throws RefusedError access-refused
    */
   requireWrite(exchange: string): boolean {
-    if (this.lastWritten === exchange && this.version === this.realm.version) return this.lastHasTopics;
+    if (this.version === this.realm.version) {
+      const known = this.writable?.get(exchange);
+      if (known !== undefined) return known;
+    }
     this.require('write', 'exchange', exchange);
-    this.lastWritten = exchange;
-    this.lastHasTopics = this.hasTopics(exchange);
-    return this.lastHasTopics;
+    const hasTopics = this.realm.access.topicPermission(this.user, this.vhost, exchange) !== undefined;
+    this.writable ??= new Map();
+    if (this.writable.size >= allowedMax) this.writable.clear();
+    this.writable.set(exchange, hasTopics);
+    return hasTopics;
   }
 
   /** @throws RefusedError access-refused */
@@ -50,15 +55,12 @@ export class Permissions {
     // The default exchange has no name.
     const shown = kind === 'exchange' && name === '' ? 'amq.default' : name;
     const key = `${permission}\0${kind}\0${shown}`;
-    if (this.allowed.has(key)) return;
+    if (this.allowed?.has(key) === true) return;
     if (!this.isAllowed(permission, shown))
       throw this.refused(`${permission} access to ${kind} '${shown}' in vhost '${this.vhost}'`);
+    this.allowed ??= new Set();
     if (this.allowed.size >= allowedMax) this.allowed.clear();
     this.allowed.add(key);
-  }
-
-  private hasTopics(exchange: string): boolean {
-    return this.realm.access.topicPermission(this.user, this.vhost, exchange) !== undefined;
   }
 
   /** @throws RefusedError access-refused */
@@ -87,8 +89,8 @@ export class Permissions {
   private refresh(): void {
     if (this.version === this.realm.version) return;
     this.version = this.realm.version;
-    this.allowed.clear();
-    this.lastWritten = undefined;
+    this.allowed = undefined;
+    this.writable = undefined;
   }
 
   private refused(what: string): RefusedError {

@@ -208,13 +208,7 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
   const json = JSON.parse(decoder.decode(bytes)) as Record<string, Json>;
   switch (json['kind']) {
     case 'vhost':
-      return {
-        kind: 'vhost',
-        position: 0,
-        name: String(json['name']),
-        description: String(json['description'] ?? ''),
-        tags: ((json['tags'] ?? []) as Json[]).map(String),
-      };
+      return decodeVhost(json);
     case 'exchange':
       return {
         kind: 'exchange',
@@ -279,6 +273,16 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
     default:
       return readAccessObject(json);
   }
+}
+
+function decodeVhost({ name, description = '', tags = [] }: Record<string, Json>): VhostObject {
+  return {
+    kind: 'vhost',
+    position: 0,
+    name: String(name),
+    description: String(description),
+    tags: (tags as Json[]).map(String),
+  };
 }
 
 function goesWith(json: Json | undefined): { goesWith?: NodeBoot } {

@@ -101,6 +101,24 @@ test('what version 1 wrote of exchanges and bindings is what it was', () => {
   assert.deepEqual(read, [exchange, binding]);
 });
 
+test('what version 3 wrote of users, permissions and vhosts is what it was', () => {
+  const frozen = [
+    '{"v":1,"kind":"vhost","name":"v","description":"d","tags":["t"]}',
+    '{"v":1,"kind":"user","name":"u","tags":["t"],"hashing":"rabbit_password_hashing_md5","hash":"h","scram":"s"}',
+    '{"v":1,"kind":"permission","user":"u","vhost":"v","configure":"c","write":"w","read":"r"}',
+    '{"v":1,"kind":"topicPermission","user":"u","vhost":"v","exchange":"x","write":"w","read":"r"}',
+    '{"v":1,"kind":"limits","of":"user","name":"u","limits":{"max-channels":1}}',
+    '{"v":1,"kind":"founded"}',
+  ];
+  const read = frozen.map((json) => decodeObject(new TextEncoder().encode(json))!);
+  assert.deepEqual(
+    read.map((object) => new TextDecoder().decode(encodeObject(object))),
+    frozen,
+  );
+  const older = decodeObject(new TextEncoder().encode('{"v":1,"kind":"vhost","name":"v"}'));
+  assert.deepEqual(older, { kind: 'vhost', position: 0, name: 'v', description: '', tags: [] });
+});
+
 test('fields and kinds of later versions are passed over', () => {
   const bytes = (json: object): Uint8Array => new TextEncoder().encode(JSON.stringify(json));
   const queue = queueObject('q');
