@@ -82,7 +82,7 @@ function benchMemory(): void {
   const index = new QueueIndex();
   const count = 3_000_000;
   const start = process.cpuUsage();
-  for (let i = 1; i <= count; i++) index.add(i, i >>> 10, (i & 1023) * 200, 200, true);
+  for (let i = 1; i <= count; i++) index.add(i, i >>> 10, (i & 1023) * 200, 200, 100, true);
   const added = nanoseconds(start) / count;
   const bytes = index.allocatedBytes / count;
   console.log(`index: ${count} messages added, ${added.toFixed(0)} ns each, ${bytes.toFixed(1)} bytes each`);

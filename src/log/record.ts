@@ -120,7 +120,7 @@ export class EnqueueView {
     return this.view.getFloat64(this.start + 24, true);
   }
   get priority(): number {
-    return this.bytes[this.start + 38]!;
+    return priorityOf(this.bytes, this.start);
   }
   get format(): number {
     return this.bytes[this.start + 39]!;
@@ -142,6 +142,16 @@ export const immediately = 1;
 /** When the message of the enqueue record at `start` expires: wall milliseconds, or 0 = never. */
 export function expiresAt(view: DataView, start: number): number {
   return view.getFloat64(start + 40, true);
+}
+
+/** The priority of the message of the enqueue record at `start`. */
+export function priorityOf(bytes: Uint8Array, start: number): number {
+  return bytes[start + 38]!;
+}
+
+/** Bytes of the body of the enqueue record at `start`. */
+export function bodyLength(view: DataView, start: number): number {
+  return view.getUint32(start + 20, true);
 }
 
 /** The origin of the enqueue record at `start`, if it has one. */
@@ -173,6 +183,18 @@ export class MessageParts {
   bodyStart = 0;
   bodyLength = 0;
   origin: Origin | undefined = undefined;
+
+  setMeta(bytes: Uint8Array): void {
+    this.metaBytes = bytes;
+    this.metaStart = 0;
+    this.metaLength = bytes.length;
+  }
+
+  setHeader(bytes: Uint8Array): void {
+    this.headerBytes = bytes;
+    this.headerStart = 0;
+    this.headerLength = bytes.length;
+  }
 
   /** The message of that record; its bytes are not copied. */
   setFrom(record: EnqueueView): void {
@@ -347,6 +369,8 @@ export function forEachDequeued(bytes: Uint8Array, view: DataView, at: number, e
 /** What every replica must know of a queue; the rest of its declaration is wiring. */
 export interface ReplicaOptions {
   durable: boolean;
+  /** The highest priority that counts; without, none does. */
+  priorities?: number;
 }
 
 const encoder = new TextEncoder();

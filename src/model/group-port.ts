@@ -40,10 +40,11 @@ export interface GroupAppender {
 
 /**
  * What the wiring hears of a queue's consumers, since it deletes auto-delete queues. `used`: it has its first one. `unused`: the
- * last one is gone. `idle`: some time after a takeover it has none, and only the wiring knows whether it ever had.
+ * last one is gone. `idle`: some time after a takeover it has none, and only the wiring knows whether it ever had. `expired`: it was
+ * not used for as long as that may be.
  */
 export interface QueueUse {
-  readonly kind: 'used' | 'unused' | 'idle';
+  readonly kind: 'used' | 'unused' | 'idle' | 'expired';
   /** Is it so still? By the time that it can be said it may not be: the system group may have no primary for a while. */
   holds(): boolean;
 }
@@ -57,6 +58,8 @@ export interface SubscribeOptions {
   exclusive: boolean;
   arguments: Arguments;
   credit: number;
+  /** It was given messages before, by an older primary. */
+  wasActive?: boolean;
 }
 
 /** What a node's attachment may ask of the primary. No call answers by returning; answers come through GroupClientPort. */
@@ -66,6 +69,8 @@ export interface GroupServicePort {
    * the group is being given away, when all has to wait.
    */
   readonly wiringVersion: number;
+  /** Publishes of this node up to here were in the log before this attachment: whether a queue has refused them is not known. */
+  readonly taken: number;
   /**
    * The publish with the next number of this node (its boot + sequence identify it). `wiringVersion`: the wiring it was routed
    * with; the service waits until it has applied that.
@@ -90,8 +95,8 @@ export interface GroupServicePort {
   unsubscribe(subscriber: number): void;
   /** Answered by `got` or `gotNothing`. Held by `subscriber` number 0 unless noAck. */
   get(request: number, incarnation: number, wiringVersion: number, noAck: boolean): void;
-  /** Answered by `counted`. */
-  count(request: number, incarnation: number, wiringVersion: number): void;
+  /** Answered by `counted`. `isUse`: the queue was used by that (`x-expires`). */
+  count(request: number, incarnation: number, wiringVersion: number, isUse: boolean): void;
   /** Answered by `purged` when the dequeues are committed. */
   purge(request: number, incarnation: number, wiringVersion: number): void;
 }
@@ -107,6 +112,11 @@ export interface GroupClientPort {
    * set that may be recorded now (rule 21), all of which have them.
    */
   confirmed(sequence: number, inSync: number): void;
+  /**
+   * The publish with that number was refused by a queue that is full; said before it is `confirmed`, which then means that it was
+   * dealt with.
+   */
+  rejected(sequence: number): void;
   /** The first `count` settlements (ack, requeue, reject) of this attachment are committed. Cumulative. */
   settled(count: number): void;
   /** The view is valid during the call only. */

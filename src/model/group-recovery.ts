@@ -111,6 +111,7 @@ export class GroupRecovery {
       } else if (!queue.options.durable) {
         while (state.emptyRecovered(queue, stepPositions)) yield stepPositions;
       }
+      while (queue.isOpened && state.sortRecovered(queue, stepPositions)) yield stepPositions;
     }
     for (const found of this.found.values()) {
       yield 1;

@@ -9,19 +9,22 @@ import type { Slices } from '../base/slices.js';
 import type { Chunk, Chunks } from '../log/chunk.js';
 import type { Lsn } from '../log/lsn.js';
 import {
+  bodyLength,
   decodeOpenOptions,
   expiresAt,
   enqueueHeaderBytes,
   forEachDequeued,
   originAt,
+  priorityOf,
   RecordFlag,
   RecordKind,
   type ReplicaOptions,
 } from '../log/record.js';
 import { Origins } from './origins.js';
 import { Publishers } from './publishers.js';
+import { LaneIndex, priorityMax } from './queue/lane-index.js';
 import { PiecePool } from './queue/queue-index.js';
-import { QueueState } from './queue/queue-state.js';
+import { newIndex, QueueState } from './queue/queue-state.js';
 
 export { QueueState } from './queue/queue-state.js';
 
@@ -41,6 +44,9 @@ const dropSlice = 16_384;
 /** A power of two. */
 const recentQueues = 64;
 
+/** Until the `open` is found each message is in a lane of its own priority. */
+const notKnown: ReplicaOptions = { durable: true, priorities: priorityMax };
+
 /** Wiring version of a recovered queue without an `open`. */
 const notOpened = -1;
 
@@ -55,8 +61,6 @@ export class GroupState {
   /** Wiring version of the last `open` or `drop` applied (rule 15). */
   wiringVersion: Lsn = 0;
   readonly observers: GroupObserver[] = [];
-  /** Queues with messages that expire. */
-  readonly expiring: Set<QueueState> = new Set();
   private readonly pool = new PiecePool();
   private readonly queues = new Map<Lsn, QueueState>();
   /** The queues asked for last, by the low bits of their incarnations: a map of floats costs more than all the rest. */
@@ -154,7 +158,6 @@ export class GroupState {
     const queue = this.queues.get(incarnation);
     if (queue === undefined) return;
     this.queues.delete(incarnation);
-    this.expiring.delete(queue);
     const slot = incarnation & (recentQueues - 1);
     if (this.recent[slot] === queue) this.recent[slot] = undefined;
     if (queue.openChunk >= 0) this.chunks.release(this.chunk(queue.openChunk), queue.openLength);
@@ -208,15 +211,17 @@ export class GroupState {
 
   /** The queue of a record that was found, made if its `open` was not seen yet; what never gets one is dropped in the end. */
   recoveredQueue(incarnation: Lsn): QueueState {
-    return this.queue(incarnation) ?? this.makeQueue(incarnation, { durable: true }, notOpened);
+    return this.queue(incarnation) ?? this.makeQueue(incarnation, notKnown, notOpened);
   }
 
   /** Inserts a recovered enqueue into the queue, and tells nobody. False if it is there already: another copy was seen. */
   recoverMessage(queue: QueueState, chunk: Chunk, offset: number, lsn: Lsn): boolean {
     const length = chunk.view!.getUint32(offset, true);
-    if (!queue.index.add(lsn, chunk.id, offset, length, queue.options.durable)) return false;
+    const body = bodyLength(chunk.view!, offset);
+    const priority = priorityOf(chunk.bytes!, offset);
+    if (!queue.index.add(lsn, chunk.id, offset, length, body, queue.options.durable, priority)) return false;
     this.chunks.retain(chunk, length);
-    if (expiresAt(chunk.view!, offset) !== 0) this.noteExpiry(queue);
+    if (expiresAt(chunk.view!, offset) !== 0) queue.mayExpire = true;
     return true;
   }
 
@@ -228,6 +233,24 @@ export class GroupState {
     queue.wiringVersion = view.getFloat64(offset + 24, true);
     queue.options = decodeOpenOptions(chunk.bytes!, view, offset);
     this.keepOpen(queue, chunk, offset, view.getUint32(offset, true));
+  }
+
+  /**
+   * The queue's messages come into the lanes that its `open` asks for, in steps of about `atLeast`; false if they are there. Nobody
+   * holds any.
+   */
+  sortRecovered(queue: QueueState, atLeast: number): boolean {
+    const { index, options } = queue;
+    if (!(index instanceof LaneIndex) || index.top === options.priorities) return false;
+    if (options.priorities === undefined && index.only !== undefined) {
+      queue.index = index.only;
+      return false;
+    }
+    queue.sorted ??= newIndex(options, this.pool);
+    if (index.moveTo(queue.sorted, atLeast)) return true;
+    queue.index = queue.sorted;
+    queue.sorted = undefined;
+    return false;
   }
 
   /** The queue's `open` is of no account: as if it was not found yet. */
@@ -307,27 +330,19 @@ export class GroupState {
     const count = view.getUint16(offset + 6, true);
     const length = view.getUint32(offset, true);
     const durable = (chunk.bytes![offset + 5]! & RecordFlag.durable) !== 0;
+    const body = bodyLength(view, offset);
+    const priority = priorityOf(chunk.bytes!, offset);
     const expires = expiresAt(view, offset) !== 0;
     for (let i = 0, at = offset + enqueueHeaderBytes; i < count; i++, at += 8) {
       const queue = this.queue(view.getFloat64(at, true));
       if (queue === undefined) continue;
-      if (!queue.index.add(lsn, chunk.id, offset, length, durable && queue.options.durable)) continue;
+      const isDurable = durable && queue.options.durable;
+      if (!queue.index.add(lsn, chunk.id, offset, length, body, isDurable, priority)) continue;
       this.chunks.retain(chunk, length);
-      if (expires && !queue.mayExpire) this.noteExpiry(queue);
-      if (queue.watcher !== undefined) queue.watcher.added();
+      if (expires) queue.mayExpire = true;
+      if (queue.watcher !== undefined) queue.watcher.added(body);
       for (let o = 0; o < this.observers.length; o++) this.observers[o]!.enqueued(queue, lsn, chunk, offset);
     }
-  }
-
-  private noteExpiry(queue: QueueState): void {
-    queue.mayExpire = true;
-    this.expiring.add(queue);
-  }
-
-  /** The queue is empty: nothing in it expires. */
-  expiresNoMore(queue: QueueState): void {
-    queue.mayExpire = false;
-    this.expiring.delete(queue);
   }
 
   private readonly dequeueOne = (position: number): void => {

@@ -104,7 +104,7 @@ export class AttachmentServer {
     const { link, group, epoch, client } = attachment;
     const led = directory.led(group);
     if (led?.epoch === epoch) {
-      client.attached(epoch);
+      client.attached(epoch, led.service.taken(link.peer.boot));
       attachment.service = led.service;
       attachment.port = led.service.attach(
         link.peer.node,
@@ -192,8 +192,10 @@ function call(port: GroupServicePort, frame: Frame, id: number): void {
       const noAck = bytes[start + 24] === 1;
       return port.get(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true), noAck);
     }
-    case FrameType.count:
-      return port.count(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true));
+    case FrameType.count: {
+      const isUse = end - start > 24 && bytes[start + 24] === 1;
+      return port.count(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true), isUse);
+    }
     case FrameType.purge:
       return port.purge(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true));
     case FrameType.subscribe: {

@@ -1,5 +1,6 @@
 import type { QueueObject } from '../../model/wiring/objects.js';
 import { Below } from '../../model/policy/definition.js';
+import { Overflow } from '../../model/queue/queue-traits.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import { isLocalGroup } from '../map.js';
 
@@ -15,6 +16,7 @@ export class ConfirmGate {
   private replicas = 0;
   private holdMs = 0;
   private refuses = false;
+  private rejects = false;
 
   constructor(tables: WiringTables) {
     this.tables = tables;
@@ -45,6 +47,12 @@ export class ConfirmGate {
     return this.refuses;
   }
 
+  /** One of the queues refuses what is too much. */
+  get isRejecting(): boolean {
+    this.refresh();
+    return this.rejects;
+  }
+
   private refresh(): void {
     const { tables } = this;
     if (this.version === tables.routingVersion) return;
@@ -52,12 +60,14 @@ export class ConfirmGate {
     this.replicas = 0;
     this.holdMs = 0;
     this.refuses = false;
+    this.rejects = false;
     for (const queue of this.queues) {
       if (tables.queueAt(queue.position) === undefined) continue;
-      const { minInSync, below, timeoutMs } = tables.settings.of(queue);
+      const { minInSync, below, timeoutMs, overflow } = tables.settings.of(queue);
       this.replicas = Math.max(this.replicas, minInSync);
       if (timeoutMs > 0) this.holdMs = this.holdMs === 0 ? timeoutMs : Math.min(this.holdMs, timeoutMs);
       if (below === Below.refuse) this.refuses = true;
+      if (overflow !== Overflow.dropHead) this.rejects = true;
     }
   }
 }

@@ -1,3 +1,4 @@
+import { Ring } from '../../base/ring.js';
 import type { PublishOwner } from '../../model/broker.js';
 import type { ConfirmGate } from './confirm-gate.js';
 import type { HeldConfirms } from './held-confirms.js';
@@ -16,6 +17,10 @@ export class ConfirmRing {
   private tags: Float64Array;
   /** Undefined: one replica is enough. */
   private gates: (ConfirmGate | undefined)[];
+  /** What a queue has refused, or may have: it is dealt with, and not promised. */
+  private readonly refused = new Set<number>();
+  /** Publishes that a queue may refuse, in order; those that are dealt with are at its front. */
+  private readonly refusable = new Ring<number>();
   private readonly held: HeldConfirms;
   private mask: number;
 
@@ -32,26 +37,43 @@ export class ConfirmRing {
   }
 
   /** Gives the next sequence to a publish. */
-  push(owner: PublishOwner, tag: number, gate: ConfirmGate | undefined): number {
+  push(owner: PublishOwner, tag: number, gate: ConfirmGate | undefined, mayBeRefused: boolean = false): number {
     if (this.last - this.confirmed > this.mask) this.grow();
     const sequence = ++this.last;
     const at = sequence & this.mask;
     this.owners[at] = owner;
     this.tags[at] = tag;
     this.gates[at] = gate;
+    if (mayBeRefused) this.refusable.push(sequence);
     return sequence;
+  }
+
+  /** A queue has refused that publish: its owner is told so when it is dealt with. */
+  refuse(sequence: number): void {
+    if (sequence > this.confirmed && sequence <= this.last) this.refused.add(sequence);
+  }
+
+  /**
+   * A primary is asked that has, or had from another one, all publishes up to `taken`. Whether a queue has refused one of them is not
+   * known: that counts as refused.
+   */
+  doubt(taken: number): void {
+    for (let i = 0; i < this.refusable.length && this.refusable.at(i)! <= taken; i++)
+      this.refuse(this.refusable.at(i)!);
   }
 
   /** Tells the owners of all publishes up to `sequence`, while `inSync` replicas are in sync. They may publish from within. */
   confirmTo(sequence: number, inSync: number): void {
     const end = Math.min(sequence, this.last);
+    while (this.refusable.length > 0 && this.refusable.peek()! <= end) this.refusable.shift();
     while (this.confirmed < end) {
       const at = ++this.confirmed & this.mask;
       const owner = this.owners[at];
       this.owners[at] = undefined;
       const gate = this.gates[at];
       if (owner === undefined) continue;
-      if (gate !== undefined && gate.need > inSync) this.held.add(gate, owner, this.tags[at]!);
+      if (this.refused.size > 0 && this.refused.delete(this.confirmed)) owner.refused(this.tags[at]!);
+      else if (gate !== undefined && gate.need > inSync) this.held.add(gate, owner, this.tags[at]!);
       else owner.completed(this.tags[at]!);
     }
   }

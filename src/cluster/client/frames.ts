@@ -12,16 +12,19 @@
  *   grant        0 u32 attachment   4 u32 subscriber   8 f64 count
  *   unsubscribe  0 u32 attachment   4 u32 subscriber
  *   get          0 u32 attachment   4 u32 request      8 f64 incarnation   16 f64 wiring version   24 u8 1 = no acks
- *   count        0 u32 attachment   4 u32 request      8 f64 incarnation   16 f64 wiring version
- *   purge        as count
+ *   count        0 u32 attachment   4 u32 request      8 f64 incarnation   16 f64 wiring version   24 u8 1 = it is a use (version 3)
+ *   purge        as count, without the last
  *
  * from the service
- *   attached     0 u32 attachment   4 u32 free   8 f64 epoch
+ *   attached     0 u32 attachment   4 u32 free   8 f64 epoch   16 f64 publishes taken before (version 3)
  *   refused      0 u32 attachment   4 u32 free   8 f64 epoch known there: higher than the one asked for; or the same, when an
  *                attachment that was accepted is broken
  *   confirmed    0 u32 attachment   4 u32 replicas in sync (0 = not said)   8 f64 sequence
+ *   rejected     0 u32 attachment   4 u32 free   8 f64 x n sequences, before they are confirmed (version 3)
  *   settled      0 u32 attachment   4 u32 free   8 f64 count
  *   deliver      0 u32 attachment   4 u32 subscriber, highest bit = redelivered   8 f64 incarnation   16 enqueue record
+ *   deliverCounted   0 u32 attachment   4 u32 subscriber   8 f64 incarnation   16 u32 how often it came back, 4 free   24 enqueue record
+ *                (version 3; redelivered)
  *   subscribed   0 u32 attachment   4 u32 subscriber   8 UTF-8 refusal
  *   unsubscribed 0 u32 attachment   4 u32 subscriber
  *   cancelled    0 u32 attachment   4 u32 subscriber   8 UTF-8 reason
@@ -90,7 +93,7 @@ export function sendIdText(
   out.bytes.set(encoded, out.offset + 8);
 }
 
-/** (attachment, request, incarnation, wiring version): count, purge. */
+/** (attachment, request, incarnation, wiring version, and whether it is a use): count, purge. */
 export function sendQuestion(
   link: Link,
   type: FrameType,
@@ -99,12 +102,14 @@ export function sendQuestion(
   request: number,
   incarnation: number,
   wiringVersion: number,
+  isUse: boolean = false,
 ): void {
-  const out = link.beginFrame(type, group, 24);
+  const out = link.beginFrame(type, group, isUse ? 25 : 24);
   out.view.setUint32(out.offset, attachment, true);
   out.view.setUint32(out.offset + 4, request, true);
   out.view.setFloat64(out.offset + 8, incarnation, true);
   out.view.setFloat64(out.offset + 16, wiringVersion, true);
+  if (isUse) out.bytes[out.offset + 24] = 1;
 }
 
 export { FrameType };

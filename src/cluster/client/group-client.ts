@@ -125,7 +125,8 @@ export class GroupClient implements HolderClient, Flushable {
   ): void {
     const isGated = gate !== undefined && gate.need > 1 && this.context.rules.minInSync;
     if (parts.moved) this.passesOn();
-    const sequence = this.confirms.push(owner, tag, isGated ? gate : undefined);
+    const mayBeRefused = gate !== undefined && gate.isRejecting;
+    const sequence = this.confirms.push(owner, tag, isGated ? gate : undefined, mayBeRefused);
     const { direct } = this;
     const version = this.context.wiringVersion();
     if (direct !== undefined && version <= direct.wiringVersion && this.outbox.allSent) {
@@ -201,9 +202,10 @@ export class GroupClient implements HolderClient, Flushable {
     this.ask(this.requests.get(incarnation, this.context.clock.now(), request));
   }
 
-  count(incarnation: number): Promise<QueueCount> {
+  /** @param isUse it counts as a use of the queue (`x-expires`) */
+  count(incarnation: number, isUse: boolean = false): Promise<QueueCount> {
     return new Promise((resolve, reject) => {
-      this.ask(this.requests.count(incarnation, this.context.clock.now(), resolve, reject));
+      this.ask(this.requests.count(incarnation, isUse, this.context.clock.now(), resolve, reject));
     });
   }
 
@@ -341,6 +343,7 @@ export class GroupClient implements HolderClient, Flushable {
     const version = this.context.wiringVersion();
     this.tie = tie;
     this.port = tie.port;
+    this.confirms.doubt(tie.port.taken);
     this.goThrough(this.subscribeAgain());
     if (this.mayBePassedOnTwice) this.outbox.flagMoved();
     if (this.context.rules.resendFirst) this.outbox.rewind(this.confirms.confirmed);
@@ -410,6 +413,10 @@ export class GroupClient implements HolderClient, Flushable {
     this.held.level(inSync);
     if (this.hasMoved && sequence > this.confirms.confirmed) this.progressAt = this.context.clock.now();
     this.confirms.confirmTo(sequence, inSync);
+  }
+
+  rejected(sequence: number): void {
+    this.confirms.refuse(sequence);
   }
 
   settled(count: number): void {

@@ -288,6 +288,8 @@ export class GroupClients implements UnconfirmedKeeper {
     const asked = seat?.asked;
     if (seat === undefined || asked === undefined || asked.link !== link) return;
     if (asked.number !== frame.view.getUint32(frame.start, true)) return;
+    const { view, start, end } = frame;
+    if (end - start >= 24) asked.taken = view.getFloat64(start + 16, true);
     seat.asked = undefined;
     seat.client.attached(asked);
   }
@@ -321,6 +323,9 @@ export class GroupClients implements UnconfirmedKeeper {
       case FrameType.confirmed:
         // An older primary does not say how many are in sync: it holds confirms itself.
         return client.confirmed(view.getFloat64(start + 8, true), id === 0 ? Number.POSITIVE_INFINITY : id);
+      case FrameType.rejected:
+        for (let at = start + 8; at + 8 <= end; at += 8) client.rejected(view.getFloat64(at, true));
+        return;
       case FrameType.settled:
         return client.settled(view.getFloat64(start + 8, true));
       case FrameType.deliver: {
@@ -359,6 +364,7 @@ function isNaming({ naming }: Seat, epoch: number, link: Link | undefined): bool
 
 const answerTypes = [
   FrameType.confirmed,
+  FrameType.rejected,
   FrameType.settled,
   FrameType.deliver,
   FrameType.subscribed,

@@ -19,6 +19,9 @@ export class LocalClient implements GroupClientPort {
   confirmed(sequence: number, inSync: number): void {
     if (this.client.isCurrent(this.number)) this.client.confirmed(sequence, inSync);
   }
+  rejected(sequence: number): void {
+    if (this.client.isCurrent(this.number)) this.client.rejected(sequence);
+  }
   settled(count: number): void {
     if (this.client.isCurrent(this.number)) this.client.settled(count);
   }

@@ -52,6 +52,8 @@ export interface AttachableService {
     held: readonly HeldMessage[],
     confirmed: number,
   ): GroupServicePort;
+  /** Publishes of that boot up to here are in the log. */
+  taken(boot: number): number;
   /** The tie is cut; what the node holds stays held until it attaches again or its lease is gone. Idempotent. */
   detach(node: string, boot: number): void;
 }

@@ -14,12 +14,15 @@ export class QueueContents {
     this.clients = clients;
   }
 
-  /** Rejects with RefusedError (internal-error) if a primary does not answer. */
-  async count(queue: QueueObject): Promise<QueueCount> {
+  /**
+   * Rejects with RefusedError (internal-error) if a primary does not answer.
+   * @param isUse it counts as a use of the queue (`x-expires`)
+   */
+  async count(queue: QueueObject, isUse: boolean = false): Promise<QueueCount> {
     const move = this.moveTo(queue);
-    if (move === undefined) return await this.clients.client(queue.group).count(queue.position);
+    if (move === undefined) return await this.clients.client(queue.group).count(queue.position, isUse);
     const [old, now] = await Promise.all(
-      [move.source, move.target].map(({ group, position }) => this.clients.client(group).count(position)),
+      [move.source, move.target].map(({ group, position }) => this.clients.client(group).count(position, isUse)),
     );
     // Who consumes from the old one is the broker itself.
     const { consumers } = now!;

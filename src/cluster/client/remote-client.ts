@@ -2,7 +2,7 @@ import { type Flushable, Phase, type Turn } from '../../base/turn.js';
 import type { EnqueueView } from '../../log/record.js';
 import type { GroupClientPort } from '../../model/group-port.js';
 import type { Link } from '../link/link.js';
-import { encodeText, FrameType, redeliveredBit, sendId, sendIdText, sendIdValue } from './frames.js';
+import { encodeText, FrameType, piecesMax, redeliveredBit, sendId, sendIdText, sendIdValue } from './frames.js';
 
 /**
  * A node's attachment as the service sees it when that node is another one: answers become frames. Confirms and settlements,
@@ -16,6 +16,7 @@ export class RemoteClient implements GroupClientPort, Flushable {
   private toConfirm = -1;
   private inSync = 0;
   private toSettle = -1;
+  private toReject: number[] = [];
   private dirty = false;
   private closed = false;
 
@@ -35,8 +36,12 @@ export class RemoteClient implements GroupClientPort, Flushable {
     this.closed = true;
   }
 
-  attached(epoch: number): void {
-    sendIdValue(this.link, FrameType.attached, this.group, this.attachment, 0, epoch);
+  attached(epoch: number, taken: number): void {
+    const out = this.link.beginFrame(FrameType.attached, this.group, 24);
+    out.view.setUint32(out.offset, this.attachment, true);
+    out.view.setUint32(out.offset + 4, 0, true);
+    out.view.setFloat64(out.offset + 8, epoch, true);
+    out.view.setFloat64(out.offset + 16, taken, true);
   }
 
   /** Publishes of other nodes wait at the service: they are on their way already. */
@@ -45,6 +50,11 @@ export class RemoteClient implements GroupClientPort, Flushable {
   confirmed(sequence: number, inSync: number): void {
     this.toConfirm = sequence;
     this.inSync = inSync;
+    this.touch();
+  }
+
+  rejected(sequence: number): void {
+    this.toReject.push(sequence);
     this.touch();
   }
 
@@ -125,11 +135,25 @@ export class RemoteClient implements GroupClientPort, Flushable {
   flush(): void {
     this.dirty = false;
     if (this.closed) return;
+    // Before they are confirmed.
+    if (this.toReject.length > 0) this.sendRejected();
     if (this.toConfirm >= 0)
       sendIdValue(this.link, FrameType.confirmed, this.group, this.attachment, this.inSync, this.toConfirm);
     if (this.toSettle >= 0) sendIdValue(this.link, FrameType.settled, this.group, this.attachment, 0, this.toSettle);
     this.toConfirm = -1;
     this.toSettle = -1;
+  }
+
+  private sendRejected(): void {
+    const sequences = this.toReject;
+    this.toReject = [];
+    for (let from = 0; from < sequences.length; from += piecesMax) {
+      const piece = sequences.slice(from, from + piecesMax);
+      const out = this.link.beginFrame(FrameType.rejected, this.group, 8 + piece.length * 8);
+      out.view.setUint32(out.offset, this.attachment, true);
+      out.view.setUint32(out.offset + 4, 0, true);
+      for (const [i, sequence] of piece.entries()) out.view.setFloat64(out.offset + 8 + i * 8, sequence, true);
+    }
   }
 
   private touch(): void {

@@ -21,6 +21,8 @@ export class RemoteTie implements Tie, ServiceControl {
   readonly epoch: number;
   readonly link: Link;
   readonly direct = undefined;
+  /** As the primary has answered; one that does not say so may have taken all. */
+  taken: number = Number.POSITIVE_INFINITY;
   private readonly group: number;
   private readonly touch: () => void;
   /** Credit granted in this turn, by subscriber. */
@@ -108,8 +110,8 @@ export class RemoteTie implements Tie, ServiceControl {
     out.bytes[out.offset + 24] = noAck ? 1 : 0;
   }
 
-  count(request: number, incarnation: number, wiringVersion: number): void {
-    sendQuestion(this.link, FrameType.count, this.group, this.number, request, incarnation, wiringVersion);
+  count(request: number, incarnation: number, wiringVersion: number, isUse: boolean): void {
+    sendQuestion(this.link, FrameType.count, this.group, this.number, request, incarnation, wiringVersion, isUse);
   }
 
   purge(request: number, incarnation: number, wiringVersion: number): void {

@@ -53,16 +53,24 @@ class Count implements Request {
   readonly since: number;
   readonly resolve: (count: QueueCount) => void;
   readonly fail: (error: Error) => void;
+  private readonly isUse: boolean;
 
-  constructor(incarnation: number, since: number, resolve: (count: QueueCount) => void, fail: (error: Error) => void) {
+  constructor(
+    incarnation: number,
+    isUse: boolean,
+    since: number,
+    resolve: (count: QueueCount) => void,
+    fail: (error: Error) => void,
+  ) {
     this.incarnation = incarnation;
+    this.isUse = isUse;
     this.since = since;
     this.resolve = resolve;
     this.fail = fail;
   }
 
   ask(port: ServiceControl, number: number, wiringVersion: number): void {
-    port.count(number, this.incarnation, wiringVersion);
+    port.count(number, this.incarnation, wiringVersion, this.isUse);
   }
 }
 
@@ -102,8 +110,14 @@ export class Requests {
   get(incarnation: number, now: number, request: GetRequest): number {
     return this.keep(new Get(incarnation, now, request));
   }
-  count(incarnation: number, now: number, resolve: (count: QueueCount) => void, fail: (error: Error) => void): number {
-    return this.keep(new Count(incarnation, now, resolve, fail));
+  count(
+    incarnation: number,
+    isUse: boolean,
+    now: number,
+    resolve: (count: QueueCount) => void,
+    fail: (error: Error) => void,
+  ): number {
+    return this.keep(new Count(incarnation, isUse, now, resolve, fail));
   }
   purge(
     incarnation: number,

@@ -73,7 +73,7 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
   /** Closed: what it held is given back by its client, so it is nobody's to name or give back again. */
   closed = false;
   private readonly request: ConsumeRequest;
-  private readonly options: Omit<SubscribeOptions, 'credit'>;
+  private readonly options: Omit<SubscribeOptions, 'credit' | 'wasActive'>;
   /** Where the queue has moved, once that is known; and the subscription there, once no more deliveries come here. */
   private destination: QueueDestination | undefined;
   private successor: ClusterSubscription | undefined;
@@ -130,7 +130,8 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     if (this.isStranded) this.state = this.settleOpen === undefined ? State.open : State.opening;
     if (this.state === State.cancelling || this.state === State.leaving) return;
     const credit = this.state === State.open ? this.credit : 0;
-    this.client.port?.subscribe(this.number, this.incarnation, wiringVersion, { ...this.options, credit });
+    const wasActive = this.hasDelivered;
+    this.client.port?.subscribe(this.number, this.incarnation, wiringVersion, { ...this.options, credit, wasActive });
   }
 
   grant(count: number): void {

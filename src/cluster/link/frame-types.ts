@@ -50,6 +50,8 @@ export const FrameType = {
   counted: 0x4a,
   purged: 0x4b,
   moved: 0x4c,
+  rejected: 0x4d,
+  deliverCounted: 0x4e,
 
   // 0x60-0x6f: wiring operations (src/cluster/wiring)
   wiringRequest: 0x60,
@@ -96,6 +98,8 @@ for (const [type, bytes] of [
   [FrameType.counted, 32],
   [FrameType.purged, 16],
   [FrameType.moved, 16],
+  [FrameType.rejected, 8],
+  [FrameType.deliverCounted, 72],
   [FrameType.wiringRequest, 4],
   [FrameType.wiringAnswer, 4],
   [FrameType.routeAsk, 8],

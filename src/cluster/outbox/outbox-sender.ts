@@ -151,8 +151,10 @@ export class OutboxSender implements DeliverySink, PublishOwner {
     this.grant();
   }
 
-  /** Never: see PatientGate. */
-  refused(): void {}
+  /** A queue that is full refuses it: it is gone, as in RabbitMQ. Nothing else refuses it, see PatientGate. */
+  refused(tag: number): void {
+    this.completed(tag);
+  }
 
   // ---- inside ----
 

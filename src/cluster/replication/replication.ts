@@ -188,6 +188,7 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
     const attachable: AttachableService = {
       attach: (node, boot, client, held, confirmed) =>
         service.attach(node, boot, client, held, confirmed, () => primary.gate.nodeAttached(node, boot)),
+      taken: (boot) => service.taken(boot),
       detach: (node, boot) => service.detach(node, boot),
     };
     return { epoch: primary.epoch, service: attachable };

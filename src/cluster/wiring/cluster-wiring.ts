@@ -113,6 +113,7 @@ export class ClusterWiring implements ConnectionWiring {
    */
   queueUse(incarnation: number, { kind, holds }: QueueUse): void {
     const queue = this.tables.queueAt(incarnation);
+    if (kind === 'expired') return void this.persist({ op: 'queueUnused', incarnation }, holds);
     if (queue?.autoDelete !== true) return;
     const isMarked = this.tables.useOf(incarnation) !== undefined;
     if (kind === 'used') {
@@ -121,7 +122,7 @@ export class ClusterWiring implements ConnectionWiring {
   }
 
   private async info(queue: QueueObject): Promise<QueueInfo> {
-    const { ready, consumers } = await this.contents.count(queue);
+    const { ready, consumers } = await this.contents.count(queue, true);
     return { name: queue.name, messages: ready, consumers };
   }
 

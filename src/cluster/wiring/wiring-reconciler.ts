@@ -14,7 +14,8 @@ import { SlicedWalk, type Slices } from '../../base/slices.js';
 import type { Lsn } from '../../log/lsn.js';
 import { encodeDrop, encodeOpen } from '../../log/record.js';
 import { PositionHeap } from '../../model/queue/position-heap.js';
-import { isDurable, type QueueObject } from '../../model/wiring/objects.js';
+import type { QueueObject } from '../../model/wiring/objects.js';
+import { replicaOptions } from '../../model/wiring/queue-arguments.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import type { WiredGroup } from './ports.js';
 
@@ -38,7 +39,7 @@ class LedGroup {
   appear(queue: QueueObject): void {
     if (this.open.has(queue.position)) return;
     this.open.add(queue.position);
-    this.append(encodeOpen(queue.position, queue.position, { durable: isDurable(queue) }));
+    this.append(encodeOpen(queue.position, queue.position, replicaOptions(queue)));
   }
 
   end(incarnation: Lsn, version: Lsn): void {

@@ -18,6 +18,7 @@ import type { Publisher } from '../publishers.js';
 import { Consumer, PendingGet } from './consumer.js';
 import { moverTag } from './marker-format.js';
 import type { GroupService } from './group-service.js';
+import type { ServedQueue } from './served-queue.js';
 import { WaitingOperations } from './waiting.js';
 
 export const AttachmentState = {
@@ -49,8 +50,9 @@ export class Attachment implements GroupServicePort {
   private readonly early = new Ring<() => void>();
   /** Messages handed to its clients. */
   delivered = 0;
-  /** Sequence of the last publish that is in the log or was before. */
+  /** Sequence of the last publish that is in the log or was before; and when the node attached. */
   appended: number;
+  readonly taken: number;
   private readonly service: GroupService;
   private readonly publisher: Publisher;
   private confirmedSent: number;
@@ -80,6 +82,7 @@ export class Attachment implements GroupServicePort {
     this.publisher = publisher;
     this.confirmedSent = confirmed;
     this.appended = appended;
+    this.taken = appended;
   }
 
   get wiringVersion(): Lsn {
@@ -163,12 +166,14 @@ export class Attachment implements GroupServicePort {
       encodeEnqueue(record, view, 0, parts, incarnations, durable, this.boot, sequence);
       this.wait(wiringVersion, () => this.publishRecord(record, view), record);
     } else if (this.takeNumber(sequence)) {
-      this.service.publishes.append(parts, incarnations, durable, this.boot, sequence);
+      const isTaken = this.service.publishes.append(parts, incarnations, durable, this.boot, sequence);
+      if (!isTaken) this.client.rejected(sequence);
     }
   }
 
   private publishRecord(record: Uint8Array, view: DataView): void {
-    if (this.takeNumber(view.getFloat64(24, true))) this.service.publishes.appendRecord(record, view);
+    const sequence = view.getFloat64(24, true);
+    if (this.takeNumber(sequence) && !this.service.publishes.appendRecord(record, view)) this.client.rejected(sequence);
   }
 
   /** Rule 14: the log takes only a publisher's next number. What it has is confirmed with its commit (rule 4). */
@@ -289,12 +294,14 @@ export class Attachment implements GroupServicePort {
     });
   }
 
-  count(request: number, incarnation: number, wiringVersion: number): void {
+  count(request: number, incarnation: number, wiringVersion: number, isUse: boolean): void {
     this.ask(wiringVersion, () => {
+      const used = isUse ? this.service.served(incarnation) : undefined;
+      if (used !== undefined) this.service.leases.used(used);
       this.service.answer(this, (client) => {
-        const queue = this.service.served(incarnation);
-        const index = queue?.state.index;
-        client.counted(request, index?.ready ?? 0, index?.delivered ?? 0, queue?.consumers.size ?? 0);
+        const state = this.service.state.queue(incarnation);
+        const consumers = (state?.watcher as ServedQueue | undefined)?.consumers.size ?? 0;
+        client.counted(request, state?.index.ready ?? 0, state?.index.delivered ?? 0, consumers);
       });
     });
   }
@@ -315,8 +322,9 @@ export class Attachment implements GroupServicePort {
   private trySubscribe(subscriber: number, incarnation: number, options: SubscribeOptions): string {
     const queue = this.service.served(incarnation);
     if (queue === undefined) return queueGone;
-    if (queue.refuses(options.exclusive))
-      return queue.isMoving && options.consumerTag !== moverTag ? queueMoves : queueInUse;
+    const isAlone = options.exclusive && queue.traits.singleActive && options.consumerTag !== moverTag;
+    if (isAlone || queue.consumers.refuses(options.exclusive))
+      return queue.consumers.isMoving && options.consumerTag !== moverTag ? queueMoves : queueInUse;
     if (this.consumers.has(subscriber)) return `not-allowed: subscriber ${subscriber} is in use`;
     const consumer = new Consumer(this, subscriber, queue, options);
     this.consumers.set(subscriber, consumer);

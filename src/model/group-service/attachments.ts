@@ -56,7 +56,7 @@ export class Attachments {
     const old = this.byNode.get(node);
     if (old !== undefined) this.close(old);
     const publisher = service.state.publishers.of(boot);
-    const appended = Math.max(publisher.sequence, confirmed, this.appendedOf.get(boot) ?? 0);
+    const appended = Math.max(confirmed, this.taken(boot));
     const attachment = new Attachment(service, node, boot, client, this.takeSlot(), publisher, confirmed, appended);
     this.byNode.set(node, attachment);
     const replaced = old?.slot ?? 0;
@@ -65,6 +65,14 @@ export class Attachments {
       if (old !== undefined) this.retire(old);
     });
     return attachment;
+  }
+
+  /** Publishes of that boot up to here are in the log. */
+  taken(boot: number): number {
+    let taken = Math.max(this.service.state.publishers.of(boot).sequence, this.appendedOf.get(boot) ?? 0);
+    for (const attachment of this.byNode.values())
+      if (attachment.boot === boot) taken = Math.max(taken, attachment.appended);
+    return taken;
   }
 
   /** What nodes were told of the in-sync set is told again. */

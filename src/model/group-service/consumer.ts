@@ -10,6 +10,12 @@ export class Consumer {
   readonly noAck: boolean;
   readonly exclusive: boolean;
   readonly tag: string;
+  /** Those with more are served first. */
+  readonly priority: number;
+  /** It was given messages by an older primary. */
+  readonly wasActive: boolean;
+  /** It was given messages by this one. */
+  hasDelivered = false;
   /** Deliveries that it still takes, see `deliveryCost`. */
   credit: number;
   /** It is among those that wait for a message. */
@@ -25,6 +31,8 @@ export class Consumer {
     this.noAck = options.noAck;
     this.exclusive = options.exclusive;
     this.tag = options.consumerTag;
+    this.priority = Number(options.arguments['x-priority'] ?? 0);
+    this.wasActive = options.wasActive === true;
     this.credit = options.credit;
   }
 }

@@ -18,12 +18,12 @@ export interface Expiring {
 }
 
 export class Expiry {
-  private readonly clock: Clock;
+  private readonly clock: Pick<Clock, 'wall' | 'after'>;
   private readonly buckets = new Map<number, Expiring[]>();
   private readonly order = new PositionHeap();
   private timer: Timer | undefined;
 
-  constructor(clock: Clock) {
+  constructor(clock: Pick<Clock, 'wall' | 'after'>) {
     this.clock = clock;
   }
 

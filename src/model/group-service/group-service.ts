@@ -32,12 +32,15 @@ import { DequeueLog } from './dequeue-log.js';
 import { Dispatcher } from './dispatcher.js';
 import { Expiry } from './expiry.js';
 import { HandOverWriter, type QueueHandOver } from './hand-over.js';
+import { Leases } from './lease.js';
 import { LogWaits } from './log-waits.js';
 import { OutboxLog } from './outbox-log.js';
 import { PublishLog } from './publish-log.js';
 import { Purges } from './purges.js';
+import { QueueCare } from './queue-care.js';
 import { QueueUses } from './queue-uses.js';
 import { ServedQueue } from './served-queue.js';
+import { ServiceGate } from './service-gate.js';
 import type { GroupServiceOptions, NodeUse } from './service-options.js';
 import { allPlain, TraitsOf } from './traits-of.js';
 
@@ -48,7 +51,7 @@ export class GroupService implements Flushable {
   /** Messages before this one may have been handed out by older epochs (rule 13). The same for all queues, as long as this lives. */
   readonly flagBefore: Lsn;
   readonly logger: Logger;
-  /** Wiring up to here is in the group's state. */
+  /** Wiring up to here is in the group's state, and known to this node, which must know of a queue what it asks of messages. */
   wiringVersion: Lsn;
   /** For attachments: takes publishes into the log. */
   readonly publishes: PublishLog;
@@ -57,6 +60,8 @@ export class GroupService implements Flushable {
   /** For queues: what is asked of them, and when their first message expires. */
   readonly traits: TraitsOf;
   readonly expiry: Expiry;
+  /** For queues: how long they go without use. */
+  readonly leases: Leases;
   /** For queues: takes what they give up. */
   readonly outbox: OutboxLog;
   private readonly options: GroupServiceOptions;
@@ -64,8 +69,7 @@ export class GroupService implements Flushable {
   private readonly attachments = new Attachments(this);
   private readonly queues = new Set<ServedQueue>();
   private committedLsn: Lsn;
-  private isOpen: boolean;
-  private isOpening = false;
+  private readonly gate: ServiceGate;
   private isClosed = false;
   private paused = false;
   private isTouched = false;
@@ -73,7 +77,7 @@ export class GroupService implements Flushable {
   private readonly answers = new Answers();
   private readonly dispatcher: Dispatcher;
   private readonly purges: Purges;
-  private readonly whenOpen: (() => void)[] = [];
+  private readonly care: QueueCare;
   private readonly waits = new LogWaits();
   private readonly timers = new Set<Timer>();
 
@@ -85,8 +89,10 @@ export class GroupService implements Flushable {
     this.logger = options.logger;
     this.rules = options.rules ?? allRules;
     this.flagBefore = this.rules.flagOld ? (options.handedOver?.flagBefore ?? epochStart(options.epoch)) : 0;
-    this.traits = new TraitsOf(options.traits ?? allPlain);
+    const traits = options.traits ?? allPlain;
+    this.traits = new TraitsOf(traits);
     this.expiry = new Expiry(options.clock);
+    this.leases = new Leases(options.clock, (queue) => this.uses.leaseOver(queue));
     this.dequeues = new DequeueLog(options.state, options.appender, this.traits, this.rules);
     this.outbox = new OutboxLog({
       ...options,
@@ -96,6 +102,14 @@ export class GroupService implements Flushable {
       after: (delayMs, run) => this.after(delayMs, run),
     });
     this.dispatcher = new Dispatcher(options.state, () => this.touch());
+    this.care = new QueueCare({
+      state: options.state,
+      traits: this.traits,
+      leases: this.leases,
+      served: ({ incarnation }) => this.served(incarnation),
+      dispatchSoon: (queue) => this.dispatchSoon(queue),
+      walk: (steps, done) => void this.attachments.walk(steps, done),
+    });
     this.purges = new Purges({
       answers: this.answers,
       later: options.state.slices.later,
@@ -108,11 +122,23 @@ export class GroupService implements Flushable {
       this.traits,
       this.rules,
       options.clock,
-      (incarnation) => void this.served(incarnation),
+      this.outbox,
+      (incarnation) => this.served(incarnation),
     );
-    this.wiringVersion = options.state.wiringVersion;
+    this.wiringVersion = Math.min(options.state.wiringVersion, traits.wiringVersion);
     this.committedLsn = options.state.applied;
-    this.isOpen = !this.rules.waitReattach;
+    this.gate = new ServiceGate(!this.rules.waitReattach, {
+      handedOver: options.handedOver,
+      walk: (steps, done) => void this.attachments.walk(steps, done),
+      served: (incarnation) => this.served(incarnation),
+      servedQueues: () => this.queues,
+      dispatchSoon: (queue) => this.dispatchSoon(queue),
+      opened: () => {
+        this.care.begin();
+        this.uses.opened(options.tookOver);
+        this.touch();
+      },
+    });
     this.uses = new QueueUses(
       {
         state: options.state,
@@ -121,7 +147,7 @@ export class GroupService implements Flushable {
         after: (delayMs, run) => this.after(delayMs, run),
         isClosed: () => this.isClosed,
       },
-      this.isOpen,
+      this.gate.isOpen,
     );
   }
 
@@ -144,42 +170,7 @@ export class GroupService implements Flushable {
 
   /** Opens the gate: all live nodes have attached, or the leases of those that have not are gone (rule 13). */
   open(): void {
-    if (this.isOpen || this.isOpening) return;
-    this.isOpening = true;
-    this.attachments.walk(this.flagUnnamed(), () => this.opened());
-  }
-
-  /** What the last primary's clients held and nobody has named is given again, flagged. */
-  private *flagUnnamed(): Generator<number, void> {
-    for (const incarnation of this.options.handedOver?.queues.keys() ?? []) {
-      yield 1;
-      for (const work of this.served(incarnation)?.flagUnnamed() ?? []) yield work;
-    }
-  }
-
-  private opened(): void {
-    this.isOpen = true;
-    // All that it names are served by now.
-    this.options.handedOver?.queues.clear();
-    this.attachments.walk(this.opening());
-    this.uses.opened(this.options.tookOver);
-    this.touch();
-  }
-
-  private *opening(): Generator<number, void> {
-    for (const run of this.whenOpen.splice(0)) {
-      run();
-      yield 1;
-    }
-    for (const queue of this.queues) {
-      if (queue.hasDemand) this.dispatchSoon(queue);
-      yield 1;
-    }
-    for (const { incarnation } of this.state.expiring) {
-      const queue = this.served(incarnation);
-      if (queue !== undefined) this.dispatchSoon(queue);
-      yield 1;
-    }
+    this.gate.open();
   }
 
   /** Members of the smallest in-sync set that may be recorded: the nodes gate their clients' confirms with it (rule 21). */
@@ -206,13 +197,13 @@ export class GroupService implements Flushable {
 
   /** Deliveries go out: all live nodes have attached. */
   get isServing(): boolean {
-    return this.isOpen;
+    return this.gate.isOpen;
   }
 
   /** Once it is paused: everything that was taken in is in the log, and answered if that is committed. */
   get isDrained(): boolean {
     return (
-      this.isOpen &&
+      this.gate.isOpen &&
       this.paused &&
       !this.isTouched &&
       this.purges.isIdle &&
@@ -264,6 +255,8 @@ export class GroupService implements Flushable {
     for (const timer of this.timers) timer.cancel();
     this.dispatcher.close();
     this.expiry.close();
+    this.leases.close();
+    this.care.close();
     this.outbox.clear();
     this.queues.clear();
     this.answers.clear();
@@ -290,6 +283,11 @@ export class GroupService implements Flushable {
     const attachment = this.attachments.attach(node, boot, client, held, confirmed, named);
     this.touch();
     return attachment;
+  }
+
+  /** Publishes of that boot up to here are in the log. */
+  taken(boot: number): number {
+    return this.attachments.taken(boot);
   }
 
   /** The tie is cut; what the node holds stays held, and its consumers keep their queues, until it attaches again or is dead. */
@@ -356,8 +354,8 @@ export class GroupService implements Flushable {
 
   /** Purges the queue's ready messages; answered when that is committed. */
   purge(attachment: Attachment, request: number, incarnation: Lsn): void {
-    if (!this.isOpen) {
-      this.whenOpen.push(() => this.purge(attachment, request, incarnation));
+    if (!this.gate.isOpen) {
+      this.gate.whenOpen(() => this.purge(attachment, request, incarnation));
       return;
     }
     const queue = this.served(incarnation);
@@ -431,7 +429,7 @@ export class GroupService implements Flushable {
   /** The queue was dropped: those who use it are told. */
   queueGone(queue: ServedQueue): void {
     this.queues.delete(queue);
-    for (const consumer of queue.consumers) {
+    for (const consumer of queue.consumers.all) {
       consumer.closed = true;
       consumer.attachment.consumers.delete(consumer.subscriber);
       this.answer(consumer.attachment, (client) => client.cancelled(consumer.subscriber, 'queue deleted'));
@@ -448,7 +446,7 @@ export class GroupService implements Flushable {
     this.isTouched = false;
     const mayAct = this.appender.mayAct();
     if (mayAct) this.answers.sendDue();
-    if (this.isOpen && !this.paused && (mayAct || !this.rules.leaseNeeded)) this.dispatcher.run();
+    if (this.gate.isOpen && !this.paused && (mayAct || !this.rules.leaseNeeded)) this.dispatcher.run();
     this.outbox.append();
     this.dispatcher.unpin();
     this.dequeues.append();
@@ -477,6 +475,7 @@ export class GroupService implements Flushable {
   }
 
   private wiringReached(version: Lsn): void {
+    this.care.wiringReached();
     if (version <= this.wiringVersion) return;
     this.wiringVersion = version;
     for (const attachment of this.attachments.values()) {

@@ -19,7 +19,7 @@ import {
   enqueueLength,
   MessageParts,
 } from '../../log/record.js';
-import type { HeaderCodec, DeathReason } from '../dead-letter/death.js';
+import { DeathReason, type HeaderCodec } from '../dead-letter/death.js';
 import { envelope } from '../dead-letter/envelope.js';
 import type { GroupAppender } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
@@ -120,7 +120,7 @@ export class OutboxLog {
       this.waitFor(lookAgainMs);
       return false;
     }
-    const to = this.isUsable ? queue.deadLettering : undefined;
+    const to = this.isUsable ? queue.traits.deadLettering : undefined;
     if (to === undefined) {
       this.dequeue(queue, position, entry.durable);
       return true;
@@ -176,27 +176,46 @@ export class OutboxLog {
     reason: DeathReason,
     to: DeadLettering,
   ): void {
-    const { appender, headers, clock } = this.ports;
     this.open();
-    const { parts } = this;
-    const meta = envelope(message, to.vhost, to.exchange, to.routingKey);
-    const header = headers.note(message, { reason, queue: to.queue, time: Math.floor(clock.wall() / 1000) });
+    this.note(this.parts, message, reason, to);
+    // Room for both at once: so they are in one batch.
+    this.ports.appender.reserve(enqueueLength(this.parts, 1) + dequeueLengthMax(1));
+    this.write(this.parts, durable);
+    this.dequeue(queue, position, durable);
+  }
+
+  /** Fills `parts` with the message as it is to be in the outbox. */
+  private note(parts: MessageParts, message: EnqueueView, reason: DeathReason, to: DeadLettering): void {
+    const { headers, clock } = this.ports;
     parts.setFrom(message);
     parts.redelivered = false;
     parts.moved = false;
     parts.origin = undefined;
     parts.expiresAt = 0;
-    parts.metaBytes = meta;
-    parts.metaStart = 0;
-    parts.metaLength = meta.length;
-    parts.headerBytes = header;
-    parts.headerStart = 0;
-    parts.headerLength = header.length;
-    // Room for both at once: so they are in one batch.
-    appender.reserve(enqueueLength(parts, 1) + dequeueLengthMax(1));
+    parts.setMeta(envelope(message, to.vhost, to.exchange, to.routingKey));
+    parts.setHeader(headers.note(message, { reason, queue: to.queue, time: Math.floor(clock.wall() / 1000) }));
+  }
+
+  /** A message that the queue has refused, as it is to be in the outbox; none if nobody wants it. To be written in this turn. */
+  refused(queue: ServedQueue, message: MessageParts): MessageParts[] {
+    const to = this.isUsable ? queue.traits.deadLettering : undefined;
+    if (to === undefined) return [];
+    this.open();
+    const bytes = new Uint8Array(enqueueLength(message, 0));
+    const view = new DataView(bytes.buffer);
+    encodeEnqueue(bytes, view, 0, message, [], false, 0, 0);
+    const parts = new MessageParts();
+    this.note(parts, new EnqueueView().set(bytes, view, 0), DeathReason.maxlen, to);
+    return [parts];
+  }
+
+  /** Where room was made. */
+  write(parts: MessageParts, durable: boolean): void {
+    const { appender } = this.ports;
+    appender.reserve(enqueueLength(parts, 1));
     const { chunk, offset } = appender;
-    appender.append(encodeEnqueue(chunk.bytes!, chunk.view!, offset, parts, [outboxIncarnation], durable, 0, 0));
-    this.dequeue(queue, position, durable);
+    const length = encodeEnqueue(chunk.bytes!, chunk.view!, offset, parts, [outboxIncarnation], durable, 0, 0);
+    this.last = appender.append(length);
   }
 
   private dequeue({ incarnation }: ServedQueue, position: Lsn, durable: boolean): void {

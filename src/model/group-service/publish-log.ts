@@ -1,12 +1,16 @@
 import type { Clock } from '../../base/clock.js';
 import type { Rules } from '../../base/rules.js';
+import { Feature } from '../../base/versions.js';
 import type { Lsn } from '../../log/lsn.js';
 import { encodeEnqueue, EnqueueView, enqueueLength, immediately, MessageParts, RecordFlag } from '../../log/record.js';
 import type { GroupAppender } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
 import { Origins } from '../origins.js';
-import { noTraits } from '../queue/queue-traits.js';
+import { Overflow } from '../queue/queue-traits.js';
 import { markerFormat } from './marker-format.js';
+import type { OutboxLog } from './outbox-log.js';
+import { PublishTargets } from './publish-targets.js';
+import type { ServedQueue } from './served-queue.js';
 import type { TraitsOf } from './traits-of.js';
 
 const noMessage = new MessageParts();
@@ -22,12 +26,10 @@ export class PublishLog {
   private readonly rules: Rules;
   private readonly traits: TraitsOf;
   private readonly clock: Pick<Clock, 'wall'>;
-  /** The queue is to be looked after, though it may have no consumer. */
-  private readonly serve: (incarnation: Lsn) => void;
+  private readonly outbox: OutboxLog;
+  private readonly targets: PublishTargets;
   /** Those in the log, committed or not. */
   private readonly origins = new Origins();
-  /** All durable queues of the message at hand are relaxed. */
-  private isRelaxed = true;
   private readonly view = new EnqueueView();
   private readonly parts = new MessageParts();
 
@@ -37,60 +39,77 @@ export class PublishLog {
     traits: TraitsOf,
     rules: Rules,
     clock: Pick<Clock, 'wall'>,
-    serve: (incarnation: Lsn) => void,
+    outbox: OutboxLog,
+    serve: (incarnation: Lsn) => ServedQueue | undefined,
   ) {
     this.state = state;
     this.appender = appender;
     this.traits = traits;
     this.rules = rules;
     this.clock = clock;
-    this.serve = serve;
+    this.outbox = outbox;
+    this.targets = new PublishTargets(state, traits, rules, serve);
     this.origins.merge(state.origins.list());
   }
 
-  /** Queues that are gone are named 0; a message for none is logged as a number only, so that the sequence goes on. */
-  append(parts: MessageParts, incarnations: readonly number[], durable: boolean, boot: number, sequence: number): void {
-    if (parts.origin !== undefined && !this.isNew(parts)) return this.appendNumber(boot, sequence);
-    let targets = incarnations;
-    let left = incarnations.length;
-    let ttlMs = forEver;
-    let isMixed = false;
-    this.isRelaxed = durable;
-    for (let i = 0; i < incarnations.length; i++) {
-      const queue = this.state.queue(incarnations[i]!);
-      if (queue !== undefined) {
-        const traits = this.traits.of(queue);
-        if (traits.ttlMs !== ttlMs) {
-          isMixed ||= i > 0;
-          ttlMs = traits.ttlMs;
-        }
-        if (!traits.relaxed && queue.options.durable) this.isRelaxed = false;
-        if (queue.watcher === undefined && (traits !== noTraits || parts.expiresAt !== 0))
-          this.serve(queue.incarnation);
-        continue;
-      }
-      if (targets === incarnations) targets = [...incarnations];
-      const instead = this.insteadOf(incarnations[i]!);
-      (targets as number[])[i] = instead;
-      if (instead === 0) left--;
+  /**
+   * Queues that are gone are named 0; a message for none is logged as a number only, so that the sequence goes on. False: a queue
+   * has refused it, which its publisher is to be told.
+   */
+  append(
+    parts: MessageParts,
+    incarnations: readonly number[],
+    durable: boolean,
+    boot: number,
+    sequence: number,
+  ): boolean {
+    if (parts.origin !== undefined && !this.isNew(parts)) {
+      this.appendNumber(boot, sequence);
+      return true;
     }
-    if (left === 0) return this.appendNumber(boot, sequence);
-    if (isMixed) return this.appendApart(parts, targets, durable, boot, sequence);
+    const { targets } = this;
+    targets.find(parts, incarnations, durable, this.appender.version >= Feature.overflow);
+    if (targets.refusing.length > 0) {
+      this.appendRefused(parts, durable, boot, sequence);
+      return false;
+    }
+    this.appendTaken(parts, durable, boot, sequence);
+    return true;
+  }
+
+  /** What those of the targets that take it are to have. */
+  private appendTaken(parts: MessageParts, durable: boolean, boot: number, sequence: number): void {
+    const { queues, count, ttlMs, isMixed } = this.targets;
+    if (count === 0) return this.appendNumber(boot, sequence);
+    if (isMixed) return this.appendApart(parts, queues, durable, boot, sequence);
     // A node's word in a queue that moves is no message.
-    if (ttlMs === forEver || parts.format === markerFormat) return this.encode(parts, targets, durable, boot, sequence);
+    if (ttlMs === forEver || parts.format === markerFormat) return this.encode(parts, queues, durable, boot, sequence);
     const own = parts.expiresAt;
     parts.expiresAt = this.expiry(own, ttlMs);
-    this.encode(parts, targets, durable, boot, sequence);
+    this.encode(parts, queues, durable, boot, sequence);
     parts.expiresAt = own;
   }
 
+  /** Queues that refuse a message may want it elsewhere: in the same batch, lest that is done again when it is published again. */
+  private appendRefused(parts: MessageParts, durable: boolean, boot: number, sequence: number): void {
+    const { outbox, targets } = this;
+    const dead: MessageParts[] = [];
+    for (const queue of targets.refusing)
+      if (queue.traits.overflow === Overflow.rejectPublishDlx) dead.push(...outbox.refused(queue, parts));
+    let bytes = (targets.count + 1) * enqueueLength(parts, targets.queues.length);
+    for (const one of dead) bytes += enqueueLength(one, 1);
+    this.appender.reserve(bytes);
+    this.appendTaken(parts, durable, boot, sequence);
+    for (const one of dead) outbox.write(one, durable);
+  }
+
   /** The same for an encoded enqueue. */
-  appendRecord(record: Uint8Array, view: DataView): void {
+  appendRecord(record: Uint8Array, view: DataView): boolean {
     const message = this.view.set(record, view, 0);
     this.parts.setFrom(message);
     const incarnations = Array.from({ length: message.queueCount }, (_, i) => message.incarnation(i));
     const durable = (message.flags & RecordFlag.durable) !== 0;
-    this.append(this.parts, incarnations, durable, message.publisherBoot, message.publisherSequence);
+    return this.append(this.parts, incarnations, durable, message.publisherBoot, message.publisherSequence);
   }
 
   /**
@@ -142,15 +161,6 @@ export class PublishLog {
     return own === 0 ? at : Math.min(own, at);
   }
 
-  /** What a queue that is gone is replaced by: nothing (rule 15). */
-  private insteadOf(incarnation: number): number {
-    if (this.rules.byIncarnation) return 0;
-    // Planted fault: the queue that was declared after it, as if it were meant by name.
-    let newest = 0;
-    for (const queue of this.state.allQueues()) newest = Math.max(newest, queue.incarnation);
-    return newest > incarnation ? newest : 0;
-  }
-
   private appendNumber(boot: number, sequence: number): void {
     this.encode(noMessage, noQueues, false, boot, sequence);
   }
@@ -176,7 +186,7 @@ export class PublishLog {
   ): void {
     const { chunk, offset } = this.appender;
     const length = encodeEnqueue(chunk.bytes!, chunk.view!, offset, parts, incarnations, durable, boot, sequence);
-    if (this.isRelaxed && this.appender.mayRelax()) chunk.bytes![offset + 5]! |= RecordFlag.relaxed;
+    if (this.targets.isRelaxed && this.appender.mayRelax()) chunk.bytes![offset + 5]! |= RecordFlag.relaxed;
     this.last = this.appender.append(length);
     if (!this.rules.deliverCommitted) this.state.insertCopy(chunk, offset);
   }

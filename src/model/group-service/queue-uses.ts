@@ -72,6 +72,11 @@ export class QueueUses {
     this.ports.queueUse(queue.incarnation, { kind: 'unused', holds: () => queue.isUnused && !queue.gone });
   }
 
+  /** The queue has gone without use for as long as it may. */
+  leaseOver(queue: ServedQueue): void {
+    this.ports.queueUse(queue.incarnation, { kind: 'expired', holds: () => queue.lease?.isOver === true });
+  }
+
   private waited(): void {
     if (--this.waits === 0) this.ports.walk(this.judge());
   }

@@ -5,19 +5,23 @@
 import { Ring } from '../../base/ring.js';
 import type { Chunk } from '../../log/chunk.js';
 import type { Lsn } from '../../log/lsn.js';
-import { EnqueueView, expiresAt, immediately, RecordFlag } from '../../log/record.js';
+import { EnqueueView, RecordFlag } from '../../log/record.js';
 import { DeathReason } from '../dead-letter/death.js';
 import { deliveryCost } from '../delivery-cost.js';
-import { type Entry, EntryState } from '../queue/queue-index.js';
+import type { Entry } from '../queue/message-index.js';
+import { EntryState } from '../queue/queue-index.js';
 import type { QueueState, QueueWatcher } from '../queue/queue-state.js';
-import type { DeadLettering, QueueTraits } from '../queue/queue-traits.js';
+import type { QueueTraits } from '../queue/queue-traits.js';
 import { type Attachment, AttachmentState } from './attachment.js';
 import type { Consumer, PendingGet } from './consumer.js';
 import type { Expiring } from './expiry.js';
 import type { GroupService } from './group-service.js';
 import type { HandOverWriter } from './hand-over.js';
+import type { Lease } from './lease.js';
 import { markerFormat, moverTag } from './marker-format.js';
+import { QueueConsumers } from './queue-consumers.js';
 import { SettlementBatch } from './settlement-batch.js';
+import { Shedding } from './shedding.js';
 
 /** Entries looked at in one step of giving back what a node held. */
 export const giveBackSlice = 512;
@@ -25,17 +29,14 @@ export const giveBackSlice = 512;
 const purgeSlice = 16_384;
 /** A chunk that could not be read is tried again after this time. */
 const readRetryMs = 1000;
-/** What the wiring does not say yet is asked for again after this time. */
-const lookAgainMs = 10;
 
 /** One for all queues: it is valid only while it is handed over. */
 const view = new EnqueueView();
 
 export class ServedQueue implements QueueWatcher, Expiring {
   readonly state: QueueState;
-  readonly consumers: Set<Consumer> = new Set();
+  readonly consumers: QueueConsumers;
   readonly settlements: SettlementBatch = new SettlementBatch();
-  exclusive: Consumer | undefined = undefined;
   gone = false;
   /** It was reported as unused, and has had no consumer since. */
   isUnused = false;
@@ -43,15 +44,15 @@ export class ServedQueue implements QueueWatcher, Expiring {
   isDirty = false;
   isSettling = false;
   expiryBucket = 0;
+  /** How long it goes without use, if that matters. */
+  lease: Lease | undefined = undefined;
+  /** What it gives up by itself. */
+  readonly shedding: Shedding;
   private readonly service: GroupService;
   /** The highest position handed to anyone. */
   private handedUpTo: Lsn;
   /** What the last primary's clients held, and no node has named yet; see HandOver. */
   private unnamed: Set<Lsn> | undefined;
-  /** Consumers with credit, next one first. */
-  private readonly waiting = new Ring<Consumer>();
-  /** How many of those are closed. */
-  private closedWaiting = 0;
   private readonly gets = new Ring<PendingGet>();
   private isLoading = false;
   /** Only without `requeueInPlace`: what was given back and is kept for the end. */
@@ -60,6 +61,8 @@ export class ServedQueue implements QueueWatcher, Expiring {
   constructor(service: GroupService, state: QueueState) {
     this.service = service;
     this.state = state;
+    this.consumers = new QueueConsumers(() => this.traits.singleActive);
+    this.shedding = new Shedding(this, service);
     const handedOver = service.handedOver(state.incarnation);
     this.handedUpTo = handedOver?.handedUpTo ?? 0;
     this.unnamed = handedOver?.unnamed;
@@ -72,18 +75,13 @@ export class ServedQueue implements QueueWatcher, Expiring {
 
   // ---- watcher ----
 
-  added(): void {
-    if (!this.isDirty && (this.hasDemand || this.mayShed)) this.service.dispatchSoon(this);
+  added(body: number): void {
+    this.shedding.added(body);
+    if (!this.isDirty && (this.hasDemand || this.shedding.isDue)) this.service.dispatchSoon(this);
   }
 
-  /** It has more than it may have, or its first message may expire and is not watched. */
-  private get mayShed(): boolean {
-    const { index, mayExpire } = this.state;
-    if (this.keepsAll) return false;
-    return (mayExpire && this.expiryBucket === 0) || index.ready > this.traits.lengthMax;
-  }
-
-  private get traits(): QueueTraits {
+  /** What the wiring asks of it, as far as is known. */
+  get traits(): QueueTraits {
     return this.service.traits.of(this.state);
   }
 
@@ -97,18 +95,15 @@ export class ServedQueue implements QueueWatcher, Expiring {
   addConsumer(consumer: Consumer): void {
     this.consumers.add(consumer);
     this.isUnused = false;
+    this.service.leases.used(this);
     if (this.consumers.size === 1) this.service.uses.consumerCame(this);
-    if (consumer.exclusive) this.exclusive = consumer;
     this.enlist(consumer);
   }
 
   removeConsumer(consumer: Consumer): void {
-    consumer.closed = true;
-    this.consumers.delete(consumer);
-    if (this.exclusive === consumer) this.exclusive = undefined;
-    if (!consumer.waiting || ++this.closedWaiting * 2 <= this.waiting.length) return;
-    this.waiting.filter((other) => !other.closed);
-    this.closedWaiting = 0;
+    const next = this.consumers.remove(consumer);
+    if (next !== undefined) this.enlist(next);
+    if (this.consumers.size === 0) this.service.leases.used(this);
   }
 
   grant(consumer: Consumer, count: number): void {
@@ -123,6 +118,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   }
 
   addGet(get: PendingGet): void {
+    this.service.leases.used(this);
     this.gets.push(get);
     this.service.dispatchSoon(this);
   }
@@ -134,21 +130,8 @@ export class ServedQueue implements QueueWatcher, Expiring {
     return taken;
   }
 
-  /** Somebody's use of the queue stands against one more consumer. What a closed attachment leaves behind does not. */
-  refuses(exclusive: boolean): boolean {
-    if (this.exclusive !== undefined && this.exclusive.attachment.state !== AttachmentState.closed) return true;
-    if (!exclusive) return false;
-    for (const consumer of this.consumers) if (consumer.attachment.state !== AttachmentState.closed) return true;
-    return false;
-  }
-
-  /** Its mover consumes from it, alone. */
-  get isMoving(): boolean {
-    return this.exclusive?.tag === moverTag;
-  }
-
   get hasDemand(): boolean {
-    return this.waiting.length > 0 || this.gets.length > 0;
+    return this.consumers.hasWaiting || this.gets.length > 0;
   }
 
   // ---- what clients say of messages they hold ----
@@ -172,38 +155,17 @@ export class ServedQueue implements QueueWatcher, Expiring {
   }
 
   /** The message leaves the queue unconsumed: for the outbox, if anybody wants to have it. */
-  private bury(entry: Entry, reason: DeathReason): void {
+  bury(entry: Entry, reason: DeathReason): void {
     const { outbox } = this.service;
-    if (this.isKnown && (this.deadLettering === undefined || !outbox.isUsable)) return this.dequeue(entry);
+    if (this.isKnown && (this.traits.deadLettering === undefined || !outbox.isUsable)) return this.dequeue(entry);
     const { position } = entry;
     this.state.index.settle(entry);
     outbox.add(this, position, reason);
   }
 
-  /** What it would give up is to go elsewhere, and not all nodes know how: nothing expires or is too much. */
-  private get keepsAll(): boolean {
-    return this.deadLettering !== undefined && !this.service.outbox.isUsable;
-  }
-
-  /** It is not known yet where what it gives up is to go, or the outbox takes no more now: later. */
-  private get mustKeep(): boolean {
-    if (!this.isKnown) {
-      const { expiry } = this.service;
-      expiry.watch(this, expiry.wall() + lookAgainMs);
-      return true;
-    }
-    if (this.deadLettering === undefined || !this.service.outbox.isFull) return false;
-    this.service.dispatchLater(this);
-    return true;
-  }
-
   /** The wiring says what is asked of it. After a restart it may come a little later than messages do. */
   get isKnown(): boolean {
     return this.service.traits.isKnown(this.state);
-  }
-
-  get deadLettering(): DeadLettering | undefined {
-    return this.traits.deadLettering;
   }
 
   /** At the end of the turn. */
@@ -290,8 +252,8 @@ export class ServedQueue implements QueueWatcher, Expiring {
     const most = this.service.state.slices.size(purgeSlice);
     let count = 0;
     for (; count < most; count++) {
-      const entry = index.nextReady();
-      if (entry === undefined || entry.position > until) break;
+      const entry = index.nextReady(until);
+      if (entry === undefined) break;
       this.dequeue(entry);
     }
     return count;
@@ -308,7 +270,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
     const { index } = this.state;
     const { state } = this.service;
     let count = 0;
-    for (; this.waiting.length > 0; count++) {
+    for (; this.consumers.hasWaiting; count++) {
       const entry = index.nextReady();
       if (entry === undefined) {
         if (!this.takeLate()) break;
@@ -323,73 +285,22 @@ export class ServedQueue implements QueueWatcher, Expiring {
         this.service.dispatchLater(this);
         break;
       }
-      if (this.hasExpired(entry, chunk)) {
-        if (this.mustKeep) break;
+      if (this.shedding.hasExpired(entry, chunk)) {
+        if (this.shedding.mustKeep) break;
         this.bury(entry, DeathReason.expired);
         continue;
       }
-      const consumer = this.waiting.shift()!;
-      consumer.waiting = false;
-      if (consumer.closed) this.closedWaiting--;
-      if (consumer.closed || consumer.credit <= 0 || consumer.attachment.state !== AttachmentState.attached) continue;
-      if (consumer.attachment.client.congested) {
-        consumer.parked = true;
-        continue;
-      }
+      const consumer = this.consumers.next();
+      if (consumer === undefined) break;
       this.deliverTo(consumer, entry, chunk);
       this.enlist(consumer);
     }
-    return count + this.shed(max - count);
+    return count + this.shedding.run(max - count);
   }
 
   /** The first message's time has come. */
   expire(): void {
     this.service.dispatchSoon(this);
-  }
-
-  /** It may not be handed out any more. One that is for whoever takes it at once may. */
-  private hasExpired(entry: Entry, chunk: Chunk): boolean {
-    if (!this.state.mayExpire || this.keepsAll) return false;
-    const at = expiresAt(chunk.view!, entry.offset);
-    return at > immediately && at <= this.service.expiry.wall();
-  }
-
-  /** Lets go of what nobody took, from the front: what has expired, and what is too much. Returns how many messages it was. */
-  private shed(max: number): number {
-    const { index } = this.state;
-    const { lengthMax } = this.traits;
-    let count = 0;
-    if (this.keepsAll) return count;
-    for (; this.state.mayExpire || index.ready > lengthMax; count++) {
-      const entry = index.nextReady();
-      if (entry === undefined) {
-        if (index.size === 0) this.service.state.expiresNoMore(this.state);
-        break;
-      }
-      const isTooMuch = index.ready > lengthMax;
-      const chunk = this.service.state.chunk(entry.chunk);
-      if (chunk.bytes === undefined && !(isTooMuch && this.deadLettering === undefined)) {
-        this.load(chunk);
-        break;
-      }
-      if (count >= max) {
-        this.service.dispatchLater(this);
-        break;
-      }
-      if (!isTooMuch && !this.isOver(entry, chunk)) break;
-      if (this.mustKeep) break;
-      this.bury(entry, isTooMuch ? DeathReason.maxlen : DeathReason.expired);
-    }
-    return count;
-  }
-
-  /** The message has expired; if not, the queue is looked at again when it does. */
-  private isOver(entry: Entry, chunk: Chunk): boolean {
-    const at = expiresAt(chunk.view!, entry.offset);
-    if (at === 0) return false;
-    if (at <= this.service.expiry.wall()) return true;
-    this.service.expiry.watch(this, at);
-    return false;
   }
 
   private deliverTo(consumer: Consumer, entry: Entry, chunk: Chunk): void {
@@ -398,6 +309,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
     // Somebody else than the mover comes upon a marker: it is said again.
     if (view.format === markerFormat && consumer.tag !== moverTag) return this.dequeue(entry);
     const redelivered = this.isFlagged(entry);
+    consumer.hasDelivered = true;
     consumer.credit -= deliveryCost(consumer.noAck, view.length);
     this.hand(entry, position, consumer.noAck, consumer.attachment);
     consumer.attachment.client.deliver(consumer.subscriber, this.incarnation, position, redelivered, view);
@@ -438,8 +350,8 @@ export class ServedQueue implements QueueWatcher, Expiring {
         this.load(chunk);
         return false;
       }
-      if (this.hasExpired(entry, chunk)) {
-        if (this.mustKeep) return false;
+      if (this.shedding.hasExpired(entry, chunk)) {
+        if (this.shedding.mustKeep) return false;
         this.bury(entry, DeathReason.expired);
         continue;
       }
@@ -457,7 +369,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   }
 
   /** Reads the chunk back; dispatch goes on when it is there. The chunk store reads ahead. */
-  private load(chunk: Chunk): void {
+  load(chunk: Chunk): void {
     if (this.isLoading) return;
     this.isLoading = true;
     this.service.state.chunks.load(chunk, (error) => {
@@ -476,9 +388,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   }
 
   private enlist(consumer: Consumer): void {
-    if (consumer.waiting || consumer.parked || consumer.closed || consumer.credit <= 0) return;
-    consumer.waiting = true;
-    this.waiting.push(consumer);
+    if (!this.consumers.enlist(consumer)) return;
     if (!this.isDirty && this.state.index.ready > 0) this.service.dispatchSoon(this);
   }
 

@@ -6,11 +6,17 @@ import { noTraits, type QueueTraits } from '../queue/queue-traits.js';
 export interface QueueTraitsSource {
   /** Changes whenever an answer may have changed. */
   readonly version: number;
+  /** The wiring from which it answers: of queues of later versions it knows nothing. */
+  readonly wiringVersion: Lsn;
   /** Undefined: the wiring does not know the queue yet. */
   of(incarnation: Lsn): QueueTraits | undefined;
 }
 
-export const allPlain: QueueTraitsSource = { version: 0, of: () => noTraits };
+export const allPlain: QueueTraitsSource = {
+  version: 0,
+  wiringVersion: Number.POSITIVE_INFINITY,
+  of: () => noTraits,
+};
 
 /** The same, found once for each queue and version. */
 export class TraitsOf {
@@ -18,6 +24,11 @@ export class TraitsOf {
 
   constructor(source: QueueTraitsSource) {
     this.source = source;
+  }
+
+  /** Changes whenever what they are may have changed. */
+  get version(): number {
+    return this.source.version;
   }
 
   of(queue: QueueState): QueueTraits {

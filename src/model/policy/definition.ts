@@ -2,6 +2,7 @@
  * What policies may set. A queue's argument of the same name with `x-` before it goes before any policy, a policy before the
  * cluster's default.
  */
+import { Overflow } from '../queue/queue-traits.js';
 import { type Check, integer, oneOf, text } from '../wiring/argument-checks.js';
 
 export const ApplyTo = { queues: 'queues', exchanges: 'exchanges', all: 'all' } as const;
@@ -68,6 +69,10 @@ const settings: readonly Setting[] = [
   { key: 'replicas', check: integer(1, 31), of: 'queues' },
   { key: 'message-ttl', check: integer(0, durationMax), of: 'queues' },
   { key: 'max-length', check: integer(0), of: 'queues' },
+  { key: 'max-length-bytes', check: integer(0), of: 'queues' },
+  { key: 'overflow', check: oneOf(...Object.values(Overflow)), of: 'queues' },
+  { key: 'expires', check: integer(1, durationMax), of: 'queues' },
+  { key: 'delivery-limit', check: integer(-1), of: 'queues' },
   { key: 'dead-letter-exchange', check: text, of: 'queues' },
   { key: 'dead-letter-routing-key', check: text, of: 'queues' },
 ];

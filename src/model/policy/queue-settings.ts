@@ -1,6 +1,7 @@
 /** What holds for a queue: its argument, else its policy, else the cluster's default. */
 import type { Lsn } from '../../log/lsn.js';
 import type { ArgumentValue } from '../broker.js';
+import { Overflow } from '../queue/queue-traits.js';
 import { argument } from '../wiring/arguments.js';
 import type { PolicyObject, QueueObject } from '../wiring/objects.js';
 import { Below, Confirm, Replicate, replicateArguments, ReplicateDefault } from './definition.js';
@@ -26,8 +27,14 @@ export interface QueueSettings {
   readonly size: number | undefined;
   /** How long a message may be in it, in milliseconds; Infinity = for ever. */
   readonly ttlMs: number;
-  /** How many ready messages it may have; Infinity = any number. */
+  /** How many ready messages it may have, and bytes of their bodies; Infinity = any number. */
   readonly lengthMax: number;
+  readonly bytesMax: number;
+  readonly overflow: Overflow;
+  /** How long it may be without use, in milliseconds; Infinity = for ever. */
+  readonly unusedMs: number;
+  /** How often a message may come back; Infinity = for ever. */
+  readonly returnsMax: number;
   readonly deadLetterExchange: string | undefined;
   readonly deadLetterRoutingKey: string | undefined;
 }
@@ -110,6 +117,10 @@ export class QueueSettingsTable {
       confirm: value('confirm') === Confirm.replicated ? Confirm.replicated : Confirm.synced,
       ttlMs: this.least(queue, policy, 'message-ttl'),
       lengthMax: this.least(queue, policy, 'max-length'),
+      bytesMax: this.least(queue, policy, 'max-length-bytes'),
+      overflow: (value('overflow') ?? Overflow.dropHead) as Overflow,
+      unusedMs: this.least(queue, policy, 'expires'),
+      returnsMax: this.least(queue, policy, 'delivery-limit'),
       deadLetterExchange: textOf(value('dead-letter-exchange')),
       deadLetterRoutingKey: textOf(value('dead-letter-routing-key')),
     };
@@ -117,8 +128,7 @@ export class QueueSettingsTable {
 
   /** Limits: where both argument and policy set one, the lower counts (as in RabbitMQ). */
   private least(queue: QueueObject, policy: PolicyObject | undefined, key: string): number {
-    const own = argument(queue.arguments, `x-${key}`) ?? Number.POSITIVE_INFINITY;
-    return Math.min(Number(own), Number(policy?.definition[key] ?? Number.POSITIVE_INFINITY));
+    return Math.min(limit(argument(queue.arguments, `x-${key}`)), limit(policy?.definition[key]));
   }
 
   private replicate(queue: QueueObject, value: ArgumentValue | undefined): Replicate {
@@ -132,6 +142,11 @@ export class QueueSettingsTable {
 
 function byDurability(queue: QueueObject): Replicate {
   return queue.durable ? Replicate.all : Replicate.none;
+}
+
+/** Below zero: none (`x-delivery-limit` = -1). */
+function limit(value: ArgumentValue | undefined): number {
+  return value === undefined || Number(value) < 0 ? Number.POSITIVE_INFINITY : Number(value);
 }
 
 function textOf(value: ArgumentValue | undefined): string | undefined {

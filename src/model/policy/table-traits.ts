@@ -1,7 +1,9 @@
 import type { Lsn } from '../../log/lsn.js';
 import type { QueueTraitsSource } from '../group-service/traits-of.js';
 import { noTraits, type QueueTraits } from '../queue/queue-traits.js';
+import { argument } from '../wiring/arguments.js';
 import type { QueueObject } from '../wiring/objects.js';
+import { queueType } from '../wiring/queue-arguments.js';
 import type { WiringTables } from '../wiring/tables.js';
 import { Confirm } from './definition.js';
 
@@ -17,21 +19,34 @@ export class TableTraits implements QueueTraitsSource {
     return this.tables.policies.version;
   }
 
+  get wiringVersion(): Lsn {
+    return this.tables.version;
+  }
+
   of(incarnation: Lsn): QueueTraits | undefined {
     const queue = this.tables.queueAt(incarnation);
     return queue === undefined ? undefined : this.made(queue);
   }
 
   private made(queue: QueueObject): QueueTraits {
-    const { confirm, ttlMs, lengthMax, deadLetterExchange, deadLetterRoutingKey } = this.tables.settings.of(queue);
-    const relaxed = confirm === Confirm.replicated;
-    const isPlain = ttlMs === noTraits.ttlMs && lengthMax === noTraits.lengthMax && deadLetterExchange === undefined;
-    if (isPlain && !relaxed) return noTraits;
+    const { deadLetterExchange, deadLetterRoutingKey, confirm, ...settings } = this.tables.settings.of(queue);
     const { vhost, name } = queue;
-    const deadLettering =
-      deadLetterExchange === undefined
-        ? undefined
-        : { vhost, queue: name, exchange: deadLetterExchange, routingKey: deadLetterRoutingKey };
-    return { relaxed, ttlMs, lengthMax, deadLettering };
+    const traits: QueueTraits = {
+      relaxed: confirm === Confirm.replicated,
+      ttlMs: settings.ttlMs,
+      lengthMax: settings.lengthMax,
+      bytesMax: settings.bytesMax,
+      overflow: settings.overflow,
+      unusedMs: settings.unusedMs,
+      deadLettering:
+        deadLetterExchange === undefined
+          ? undefined
+          : { vhost, queue: name, exchange: deadLetterExchange, routingKey: deadLetterRoutingKey },
+      singleActive: argument(queue.arguments, 'x-single-active-consumer') === true,
+      returnsMax: settings.returnsMax,
+      countsReturns: queueType(queue.arguments) === 'quorum',
+    };
+    const keys = Object.keys(noTraits) as (keyof QueueTraits)[];
+    return keys.every((key) => traits[key] === noTraits[key]) ? noTraits : traits;
   }
 }

@@ -5,11 +5,17 @@
  *     room to      entries, some       room to
  *     prepend      of them gone        append
  *
- * All columns lie in one ArrayBuffer: 23 bytes an entry. The first and the last entry are never gone.
+ * All columns lie in one ArrayBuffer: 25 bytes an entry. The first and the last entry are never gone.
  */
 export const pieceEntries = 512;
 export const pieceEntriesMin = 16;
-export const entryBytes = 23;
+export const entryBytes = 25;
+const overheadMax = 0xffff;
+
+/** The bytes that count as body of a record of `length` bytes: what is more than 64 KiB of meta and header does, too. */
+export function countedBody(length: number, body: number): number {
+  return Math.max(body, length - overheadMax);
+}
 
 /** The two low bits of an entry's state byte. */
 export const EntryState = {
@@ -37,6 +43,8 @@ export class Piece {
   offsets: Uint32Array;
   lengths: Uint32Array;
   holders: Uint16Array;
+  /** Bytes of the record that are not body. */
+  overheads: Uint16Array;
   states: Uint8Array;
   capacity: number;
   start: number;
@@ -56,7 +64,8 @@ export class Piece {
     this.offsets = new Uint32Array(buffer, capacity * 12, capacity);
     this.lengths = new Uint32Array(buffer, capacity * 16, capacity);
     this.holders = new Uint16Array(buffer, capacity * 20, capacity);
-    this.states = new Uint8Array(buffer, capacity * 22, capacity);
+    this.overheads = new Uint16Array(buffer, capacity * 22, capacity);
+    this.states = new Uint8Array(buffer, capacity * 24, capacity);
     this.capacity = capacity;
     this.start = at;
     this.end = at;
@@ -86,14 +95,28 @@ export class Piece {
   }
 
   /** Fills `slot`, which the caller has put into [start, end), with a ready entry. */
-  fill(slot: number, position: number, chunk: number, offset: number, length: number, flags: number): void {
+  fill(
+    slot: number,
+    position: number,
+    chunk: number,
+    offset: number,
+    length: number,
+    body: number,
+    flags: number,
+  ): void {
     this.positions[slot] = position;
     this.chunks[slot] = chunk;
     this.offsets[slot] = offset;
     this.lengths[slot] = length;
+    this.overheads[slot] = length - body;
     this.holders[slot] = 0;
     this.states[slot] = flags | EntryState.ready;
     this.live++;
+  }
+
+  /** Bytes of the message's body. */
+  bodyBytes(slot: number): number {
+    return this.lengths[slot]! - this.overheads[slot]!;
   }
 
   /** Copies the entry at `from` to `slot` at the end of `to`. Gone ones as well. */
@@ -102,6 +125,7 @@ export class Piece {
     to.chunks[slot] = this.chunks[from]!;
     to.offsets[slot] = this.offsets[from]!;
     to.lengths[slot] = this.lengths[from]!;
+    to.overheads[slot] = this.overheads[from]!;
     to.holders[slot] = this.holders[from]!;
     to.states[slot] = this.states[from]!;
   }
@@ -124,6 +148,7 @@ export class Piece {
     this.chunks.copyWithin(to, from, end);
     this.offsets.copyWithin(to, from, end);
     this.lengths.copyWithin(to, from, end);
+    this.overheads.copyWithin(to, from, end);
     this.holders.copyWithin(to, from, end);
     this.states.copyWithin(to, from, end);
   }
@@ -159,6 +184,9 @@ export class Entry {
   /** Bytes of the record. */
   get length(): number {
     return this.piece.lengths[this.slot]!;
+  }
+  get bodyBytes(): number {
+    return this.piece.bodyBytes(this.slot);
   }
   get holder(): number {
     return this.piece.holders[this.slot]!;

@@ -9,7 +9,8 @@
  *
  * Flyweights: `find` and `nextReady` return one object each, valid until the index changes or they are called again.
  */
-import { Entry, EntryFlag, EntryState, stateMask } from './piece.js';
+import type { MessageIndex } from './message-index.js';
+import { countedBody, Entry, EntryFlag, EntryState, stateMask } from './piece.js';
 import { PiecePool } from './piece-list.js';
 import { noPiece, PieceTable } from './piece-table.js';
 import { PositionHeap } from './position-heap.js';
@@ -19,11 +20,11 @@ export type { Entry } from './piece.js';
 export { EntryState } from './piece.js';
 export { PiecePool } from './piece-list.js';
 
-export class QueueIndex {
-  /** Messages that may be delivered. */
+export class QueueIndex implements MessageIndex {
   ready = 0;
-  /** Messages that a client holds. */
   delivered = 0;
+  bodyBytes = 0;
+  readyBytes = 0;
   private readonly table: PieceTable;
   private readonly heap = new PositionHeap();
   private readonly next = new Entry(noPiece);
@@ -38,45 +39,48 @@ export class QueueIndex {
     this.table = new PieceTable(pool);
   }
 
-  /** Messages in the queue, whatever their state. */
   get size(): number {
     return this.table.size;
   }
 
-  /** Position of the first message; NaN if there is none. */
   get first(): number {
     return this.table.first;
   }
 
-  /** Position of the last message; NaN if there is none. */
   get last(): number {
     return this.table.last;
   }
 
-  /** Bytes allocated for entries. */
   get allocatedBytes(): number {
     return this.table.allocatedBytes;
   }
 
-  /**
-   * Adds a ready message at the back, or in its place if it is not the last.
-   * `chunk`, `offset`, `length`: where its record lies. Returns false, and changes nothing, if it is there already.
-   */
-  add(position: number, chunk: number, offset: number, length: number, durable: boolean): boolean {
-    if (!this.table.add(position, chunk, offset, length, durable ? EntryFlag.durable : 0)) return false;
+  add(position: number, chunk: number, offset: number, length: number, body: number, durable: boolean): boolean {
+    const counted = countedBody(length, body);
+    if (!this.table.add(position, chunk, offset, length, counted, durable ? EntryFlag.durable : 0)) return false;
+    this.bodyBytes += counted;
+    this.readyBytes += counted;
     this.ready++;
     if (position <= this.passed) this.heap.push(position);
     else if (position < this.upNext) this.upNext = Number.NaN;
     return true;
   }
 
-  /** The message at `position`; undefined if it is not there. */
   find(position: number): Entry | undefined {
     return this.table.find(position);
   }
 
-  /** The ready message with the smallest position; undefined if there is none. It stays until `deliver` or `settle`. */
-  nextReady(): Entry | undefined {
+  /** The entry is of this index. */
+  has(entry: Entry): boolean {
+    return entry.piece.table === this.table;
+  }
+
+  nextReady(until: number = Number.POSITIVE_INFINITY): Entry | undefined {
+    const entry = this.smallestReady();
+    return entry === undefined || entry.position > until ? undefined : entry;
+  }
+
+  private smallestReady(): Entry | undefined {
     if (this.ready === 0) return undefined;
     while (this.heap.size > 0) {
       const entry = this.table.find(this.heap.peek()!);
@@ -90,7 +94,6 @@ export class QueueIndex {
     return this.advance() ? this.next : undefined;
   }
 
-  /** A ready message is handed to `holder` (1..65535). */
   deliver(entry: Entry, holder: number): void {
     const { piece, slot } = entry;
     this.take(piece, slot);
@@ -99,12 +102,10 @@ export class QueueIndex {
     piece.holders[slot] = holder;
   }
 
-  /** Another holder has a delivered message. */
   handOver(entry: Entry, holder: number): void {
     entry.piece.holders[entry.slot] = holder;
   }
 
-  /** The dequeue of a ready or delivered message is on its way into the log. */
   settle(entry: Entry): void {
     const { piece, slot } = entry;
     if ((piece.states[slot]! & stateMask) === EntryState.ready) this.take(piece, slot);
@@ -112,7 +113,6 @@ export class QueueIndex {
     piece.states[slot] = (piece.states[slot]! & ~stateMask) | EntryState.settling;
   }
 
-  /** A delivered message goes back to its place. `redelivered`: a client has seen it, or may have. */
   giveBack(entry: Entry, redelivered: boolean): void {
     const { piece, slot } = entry;
     const flags = (piece.states[slot]! & ~stateMask) | (redelivered ? EntryFlag.redelivered : 0);
@@ -121,14 +121,11 @@ export class QueueIndex {
     piece.busy--;
     this.delivered--;
     this.ready++;
+    this.readyBytes += piece.bodyBytes(slot);
     const position = piece.positions[slot]!;
     if (position <= this.passed) this.heap.push(position);
   }
 
-  /**
-   * What `holder` holds goes back to its place: from position `from` on, until about `max` entries were looked at. Returns
-   * where to go on, or Infinity when that was all. What comes and goes between two calls does no harm.
-   */
   giveBackOf(holder: number, redelivered: boolean, from: number, max: number): number {
     const { list } = this.table;
     let looked = 0;
@@ -148,15 +145,10 @@ export class QueueIndex {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** It comes flagged when it is handed out. */
   flag(entry: Entry): void {
     entry.piece.states[entry.slot]! |= EntryFlag.redelivered;
   }
 
-  /**
-   * Visits messages at positions from `from` up to `to` that a client holds or that would come again flagged, until about `max`
-   * entries were looked at. Returns where to go on, or Infinity when that was all.
-   */
   handled(
     from: number,
     to: number,
@@ -182,22 +174,17 @@ export class QueueIndex {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** The message's record lies elsewhere from now on. */
   move(entry: Entry, chunk: number, offset: number): void {
     entry.piece.chunks[entry.slot] = chunk;
     entry.piece.offsets[entry.slot] = offset;
   }
 
-  /** Takes a message out, whatever its state. */
   remove(entry: Entry): void {
     const { piece, slot } = entry;
-    const state = piece.states[slot]! & stateMask;
-    if (state === EntryState.ready) this.ready--;
-    else if (state === EntryState.delivered) this.delivered--;
+    this.forget(piece, slot);
     this.table.remove(piece, slot);
   }
 
-  /** Nobody holds anything, nothing is being dequeued: as on a replica that is not the primary. */
   resetVolatile(): void {
     const { list } = this.table;
     for (let i = 0; i < list.length; i++) {
@@ -215,10 +202,10 @@ export class QueueIndex {
     this.passed = -1;
     this.upNext = Number.NaN;
     this.ready = this.size;
+    this.readyBytes = this.bodyBytes;
     this.delivered = 0;
   }
 
-  /** Up to `max` positions below `below`, descending. Whatever changes between two calls, the next one goes on from there. */
   positionsDescending(below: number, max: number): number[] {
     const positions: number[] = [];
     const { list } = this.table;
@@ -234,7 +221,6 @@ export class QueueIndex {
     return positions;
   }
 
-  /** Up to `max` positions above `above`, ascending. */
   positionsAscending(above: number, max: number): number[] {
     const positions: number[] = [];
     const { list } = this.table;
@@ -249,7 +235,6 @@ export class QueueIndex {
     return positions;
   }
 
-  /** Takes out whole pieces from the front, `atLeast` messages if there are so many, and tells of each message's record. */
   dropFront(atLeast: number, each: (chunk: number, length: number) => void): void {
     const { list } = this.table;
     for (let dropped = 0; dropped < atLeast && list.length > 0; ) {
@@ -257,12 +242,23 @@ export class QueueIndex {
       for (let slot = piece.start; slot < piece.end; slot++) {
         const state = piece.states[slot]! & stateMask;
         if (state === EntryState.gone) continue;
-        if (state === EntryState.ready) this.ready--;
-        else if (state === EntryState.delivered) this.delivered--;
+        this.forget(piece, slot);
         each(piece.chunks[slot]!, piece.lengths[slot]!);
       }
       dropped += piece.live;
       this.table.removeFirstPiece();
+    }
+  }
+
+  /** The entry is about to go. */
+  private forget(piece: Piece, slot: number): void {
+    const body = piece.bodyBytes(slot);
+    const state = piece.states[slot]! & stateMask;
+    this.bodyBytes -= body;
+    if (state === EntryState.delivered) this.delivered--;
+    else if (state === EntryState.ready) {
+      this.ready--;
+      this.readyBytes -= body;
     }
   }
 
@@ -271,6 +267,7 @@ export class QueueIndex {
     const position = piece.positions[slot]!;
     piece.busy++;
     this.ready--;
+    this.readyBytes -= piece.bodyBytes(slot);
     if (position > this.passed) {
       // Only the next one may move the mark: one further back is found busy when the cursor comes there.
       if (position !== this.upNext) return;

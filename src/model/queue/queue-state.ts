@@ -1,12 +1,14 @@
 import type { Lsn } from '../../log/lsn.js';
 import type { ReplicaOptions } from '../../log/record.js';
+import { LaneIndex } from './lane-index.js';
+import type { MessageIndex } from './message-index.js';
 import { type PiecePool, QueueIndex } from './queue-index.js';
 import { noTraits, type QueueTraits } from './queue-traits.js';
 
 /** Whoever serves a queue on the primary. */
 export interface QueueWatcher {
-  /** A message was added. Called for each one: it only makes a note. */
-  added(): void;
+  /** A message with a body of `body` bytes was added. Called for each one: it only makes a note. */
+  added(body: number): void;
   /** The queue was dropped. */
   dropped(): void;
 }
@@ -17,7 +19,10 @@ export class QueueState {
   options: ReplicaOptions;
   /** Wiring version of its `open`; 0 for a queue that is always there, -1 if recovery has not found it. */
   wiringVersion: Lsn;
-  readonly index: QueueIndex;
+  /** Replaced only while the queue is being recovered. */
+  index: MessageIndex;
+  /** What takes its place, while that is being filled. */
+  sorted: MessageIndex | undefined = undefined;
   watcher: QueueWatcher | undefined = undefined;
   /** A message that expires has been put into it, and it was not empty since. */
   mayExpire = false;
@@ -38,6 +43,10 @@ export class QueueState {
     this.incarnation = incarnation;
     this.options = options;
     this.wiringVersion = wiringVersion;
-    this.index = new QueueIndex(pool);
+    this.index = newIndex(options, pool);
   }
+}
+
+export function newIndex({ priorities = 0 }: ReplicaOptions, pool: PiecePool): MessageIndex {
+  return priorities === 0 ? new QueueIndex(pool) : new LaneIndex(pool, priorities);
 }

@@ -8,21 +8,55 @@ export interface DeadLettering {
   readonly routingKey: string | undefined;
 }
 
+/** What a full queue does with a message more; as `x-overflow` names it. */
+export const Overflow = {
+  /** Its oldest messages make room. */
+  dropHead: 'drop-head',
+  /** The new one is refused. */
+  rejectPublish: 'reject-publish',
+  /** It is refused, and is a dead letter. */
+  rejectPublishDlx: 'reject-publish-dlx',
+} as const;
+export type Overflow = (typeof Overflow)[keyof typeof Overflow];
+
 /** What its arguments and policies ask of a queue, besides being durable. The primary acts on it. */
 export interface QueueTraits {
   /** Its events count before they are on disk (`confirm: replicated`). */
   readonly relaxed: boolean;
   /** How long a message may be in it, in milliseconds; Infinity = for ever. */
   readonly ttlMs: number;
-  /** How many ready messages it may have; Infinity = any number. */
+  /** How many ready messages it may have, and bytes of their bodies; Infinity = any number. */
   readonly lengthMax: number;
+  readonly bytesMax: number;
+  readonly overflow: Overflow;
+  /** How long it may be without use, in milliseconds; Infinity = for ever. */
+  readonly unusedMs: number;
   /** Undefined: what it gives up is gone. */
   readonly deadLettering: DeadLettering | undefined;
+  /** One consumer at a time is given messages, as long as it stays. */
+  readonly singleActive: boolean;
+  /** How often a message may come back; Infinity = for ever. */
+  readonly returnsMax: number;
+  /** Clients are told how often a message came back. */
+  readonly countsReturns: boolean;
 }
+
+const forEver = Number.POSITIVE_INFINITY;
 
 export const noTraits: QueueTraits = {
   relaxed: false,
-  ttlMs: Number.POSITIVE_INFINITY,
-  lengthMax: Number.POSITIVE_INFINITY,
+  ttlMs: forEver,
+  lengthMax: forEver,
+  bytesMax: forEver,
+  overflow: Overflow.dropHead,
+  unusedMs: forEver,
   deadLettering: undefined,
+  singleActive: false,
+  returnsMax: forEver,
+  countsReturns: false,
 };
+
+/** The queue gives something up by itself, or goes by itself. */
+export function needsCare({ ttlMs, lengthMax, bytesMax, unusedMs }: QueueTraits): boolean {
+  return Math.min(ttlMs, lengthMax, bytesMax, unusedMs) !== forEver;
+}

@@ -89,7 +89,7 @@ export interface QueueUsed {
   readonly incarnation: Lsn;
 }
 
-/** An auto-delete queue has lost its last consumer, says its group's primary. */
+/** An auto-delete queue has lost its last consumer, or another one was not used for too long, says its group's primary. */
 export interface QueueUnused {
   readonly op: 'queueUnused';
   readonly incarnation: Lsn;

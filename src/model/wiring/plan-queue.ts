@@ -169,7 +169,8 @@ export function planQueueUsed(planner: Planner, used: QueueUsed): void {
 
 export function planQueueUnused(planner: Planner, unused: QueueUnused): void {
   const queue = planner.tables.queueAt(unused.incarnation);
-  if (queue?.autoDelete !== true || isLeft(planner, queue)) return;
+  if (queue === undefined || isLeft(planner, queue)) return;
+  if (!queue.autoDelete && planner.tables.settings.of(queue).unusedMs === Number.POSITIVE_INFINITY) return;
   planner.about(queue);
   planner.removal.queue(queue);
 }

@@ -1,19 +1,17 @@
 /** The arguments of queues: which are known, what they may be, and which of them make two declarations differ. */
 import { Refusal, RefusedError } from '../../base/errors.js';
+import type { ReplicaOptions } from '../../log/record.js';
 import type { Arguments, ArgumentValue } from '../broker.js';
-import { durationMax, settingArguments } from '../policy/definition.js';
+import { settingArguments } from '../policy/definition.js';
 import { type Check, flag, integer, oneOf, text } from './argument-checks.js';
 import { argument, argumentsEqual, describeArgument } from './arguments.js';
+import { isDurable, type QueueObject } from './objects.js';
 
 const checks: ReadonlyMap<string, Check> = new Map([
   ['x-queue-type', oneOf('classic', 'quorum')],
-  ['x-expires', integer(1, durationMax)],
-  ['x-max-length-bytes', integer(0)],
-  ['x-overflow', oneOf('drop-head', 'reject-publish', 'reject-publish-dlx')],
   ['x-dead-letter-strategy', oneOf('at-most-once', 'at-least-once')],
   ['x-max-priority', integer(0, 255)],
   ['x-single-active-consumer', flag],
-  ['x-delivery-limit', integer(-1)],
   ['x-queue-mode', oneOf('default', 'lazy')],
   ['x-queue-version', oneOf(1, 2)],
   ['x-queue-master-locator', text],
@@ -25,6 +23,13 @@ const checks: ReadonlyMap<string, Check> = new Map([
 /** 'classic' or 'quorum'; what a queue has no other argument for is classic. */
 export function queueType(table: Arguments): ArgumentValue {
   return argument(table, 'x-queue-type') ?? 'classic';
+}
+
+/** What every replica of the queue must know: it orders its messages by that. */
+export function replicaOptions(queue: QueueObject): ReplicaOptions {
+  const durable = isDurable(queue);
+  const priorities = Number(argument(queue.arguments, 'x-max-priority') ?? 0);
+  return priorities === 0 ? { durable } : { durable, priorities };
 }
 
 /**

@@ -249,6 +249,7 @@ class TestDirectory implements GroupDirectory {
       return undefined;
     const service = {
       attach: (...call: Parameters<GroupService['attach']>): GroupServicePort => primary.attach(...call),
+      taken: (boot: number): number => primary.service.taken(boot),
       detach: (node: string, boot: number): void => primary.service.detach(node, boot),
     };
     return { epoch: primary.epoch, service };

@@ -1,64 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { rulesWithout } from '../../../src/base/rules.js';
-import { protocolVersions } from '../../../src/base/versions.js';
 import type { Lsn } from '../../../src/log/lsn.js';
 import { EnqueueView, immediately, type MessageParts } from '../../../src/log/record.js';
 import { readEnvelope } from '../../../src/model/dead-letter/envelope.js';
 import { markerFormat } from '../../../src/model/group-service/marker-format.js';
-import type { QueueTraitsSource } from '../../../src/model/group-service/traits-of.js';
 import { outboxIncarnation } from '../../../src/model/queue/outbox.js';
-import { noTraits, type QueueTraits } from '../../../src/model/queue/queue-traits.js';
-import { publish, q, setUp, subscribe } from './service-support.js';
+import { noTraits } from '../../../src/model/queue/queue-traits.js';
+import { bodies, pass, publish, q, queueWith, setUp, subscribe, Traits, viewAt } from './service-support.js';
 import { messageParts, TestClient, TestPrimary } from './support.js';
 
 const to = { vhost: '/', queue: 'q', exchange: 'graves', routingKey: 'late' };
-
-class Traits implements QueueTraitsSource {
-  version = 1;
-  readonly known = new Map<Lsn, QueueTraits>();
-
-  constructor(...traits: [queue: Lsn, traits: Partial<QueueTraits>][]) {
-    for (const [queue, some] of traits) this.known.set(queue, { ...noTraits, ...some });
-  }
-
-  of(queue: Lsn): QueueTraits {
-    return this.known.get(queue) ?? noTraits;
-  }
-}
-
-function queueWith(traits: Partial<QueueTraits>, more: Parameters<typeof setUp>[0] = {}): ReturnType<typeof setUp> {
-  const all = setUp({ traits: new Traits([q, traits]), durable: true, ...more });
-  all.primary.log.version = protocolVersions.max;
-  all.primary.clock.advance(1000);
-  return all;
-}
 
 function expiring(body: string, expiresAt: number): MessageParts {
   const parts = messageParts(body);
   parts.expiresAt = expiresAt;
   return parts;
-}
-
-/** Bodies in a queue, in order. */
-function bodies(primary: TestPrimary, queue: Lsn): string[] {
-  const index = primary.state.queue(queue)?.index;
-  const positions = index?.positionsAscending(0, 1000) ?? [];
-  return positions.map((position) => {
-    const { bytes, bodyStart, bodyLength } = viewAt(primary, queue, position);
-    return new TextDecoder().decode(bytes.subarray(bodyStart, bodyStart + bodyLength));
-  });
-}
-
-function viewAt(primary: TestPrimary, queue: Lsn, position: Lsn): EnqueueView {
-  const entry = primary.state.queue(queue)!.index.find(position)!;
-  const chunk = primary.state.chunk(entry.chunk);
-  return new EnqueueView().set(chunk.bytes!, chunk.view!, entry.offset);
-}
-
-function pass(primary: TestPrimary, ms: number): void {
-  primary.clock.advance(ms);
-  primary.run();
 }
 
 describe('messages that expire', () => {
@@ -135,6 +92,25 @@ describe('messages that expire', () => {
     next.run();
     assert.deepEqual(bodies(next, q), ['m1', 'm2']);
     pass(next, 100);
+    assert.deepEqual(bodies(next, q), []);
+  });
+
+  it('wait outside while the next primary does not know the queue yet: they would stay for ever', () => {
+    const { primary } = queueWith({ ttlMs: 100 });
+    primary.service.close();
+    const traits = new Traits();
+    traits.wiringVersion = 0;
+    const next = new TestPrimary({ previous: primary, epoch: 2, traits });
+    const port = next.attach(new TestClient());
+    port.publish(messageParts('m1'), [q], true, 1, 1);
+    next.run();
+    assert.deepEqual(bodies(next, q), []);
+    traits.version++;
+    traits.known.set(q, { ...noTraits, ttlMs: 100 });
+    next.service.advanceWiring(1, 0);
+    next.run();
+    assert.deepEqual(bodies(next, q), ['m1']);
+    pass(next, 200);
     assert.deepEqual(bodies(next, q), []);
   });
 });

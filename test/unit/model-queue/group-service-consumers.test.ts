@@ -89,8 +89,8 @@ describe('get, count, purge, drop', () => {
     subscribe(port, 1, 2);
     publish(port, 1, 5);
     primary.run();
-    port.count(7, q, 0);
-    port.count(8, 99, 0);
+    port.count(7, q, 0, false);
+    port.count(8, 99, 0, false);
     primary.run();
     assert.deepEqual(client.events.slice(1), ['counted 7 3 2 1', 'counted 8 0 0 0']);
   });

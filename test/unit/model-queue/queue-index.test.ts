@@ -43,7 +43,14 @@ class Pair {
   }
 
   add(position: number): void {
-    const added = this.index.add(position, position % 1000, position % 777, position % 555, position % 2 === 0);
+    const added = this.index.add(
+      position,
+      position % 1000,
+      position % 777,
+      555 + (position % 555),
+      position % 555,
+      position % 2 === 0,
+    );
     assert.equal(added, this.naive.add(position));
     this.back = Math.max(this.back, position);
   }
@@ -138,6 +145,9 @@ class Pair {
     assert.equal(index.size, naive.entries.length);
     assert.equal(index.ready, naive.count(EntryState.ready));
     assert.equal(index.delivered, naive.count(EntryState.delivered));
+    const bytes = (of: NaiveEntry[]): number => of.reduce((sum, { position }) => sum + (position % 555), 0);
+    assert.equal(index.bodyBytes, bytes(naive.entries));
+    assert.equal(index.readyBytes, bytes(naive.entries.filter(({ state }) => state === EntryState.ready)));
     assert.equal(index.nextReady()?.position, naive.nextReady()?.position);
     for (const expected of naive.entries) {
       const entry = index.find(expected.position)!;
@@ -146,7 +156,7 @@ class Pair {
       assert.equal(entry.redelivered, expected.redelivered);
       assert.equal(entry.chunk, expected.position % 1000);
       assert.equal(entry.offset, expected.position % 777);
-      assert.equal(entry.length, expected.position % 555);
+      assert.equal(entry.length, 555 + (expected.position % 555));
       assert.equal(entry.durable, expected.position % 2 === 0);
       if (expected.state === EntryState.delivered) assert.equal(entry.holder, expected.holder);
     }
@@ -251,39 +261,39 @@ describe('QueueIndex', () => {
 
   test('costs less than 40 bytes a message, consumed halfway or backfilled from the back', () => {
     const index = new QueueIndex();
-    for (let i = 0; i < 200_000; i++) index.add(i, 1, i, 100, true);
-    assert.ok(index.allocatedBytes / index.size < 24, 'appended');
+    for (let i = 0; i < 200_000; i++) index.add(i, 1, i, 100, 50, true);
+    assert.ok(index.allocatedBytes / index.size < 26, 'appended');
     for (let i = 0; i < 100_000; i++) index.remove(index.find(i)!);
-    assert.ok(index.allocatedBytes / index.size < 24, 'front consumed');
+    assert.ok(index.allocatedBytes / index.size < 26, 'front consumed');
     const filled = new QueueIndex();
-    for (let i = 200_000; i > 0; i--) filled.add(i, 1, i, 100, true);
-    assert.ok(filled.allocatedBytes / filled.size < 24, 'backfilled');
+    for (let i = 200_000; i > 0; i--) filled.add(i, 1, i, 100, 50, true);
+    assert.ok(filled.allocatedBytes / filled.size < 26, 'backfilled');
   });
 
   test('pieces that empty in the middle are merged', () => {
     const index = new QueueIndex();
-    for (let i = 0; i < 100_000; i++) index.add(i, 1, i, 100, true);
+    for (let i = 0; i < 100_000; i++) index.add(i, 1, i, 100, 50, true);
     for (let i = 0; i < 100_000; i++) if (i % 50 !== 0) index.remove(index.find(i)!);
     assert.equal(index.size, 2000);
-    assert.ok(index.allocatedBytes < 2000 * 70 + 3 * 512 * 23);
+    assert.ok(index.allocatedBytes < 2000 * 76 + 3 * 512 * 25);
     assert.deepEqual(index.positionsAscending(-1, 3), [0, 50, 100]);
   });
 
   test('100,000 queues that are empty or hold a message are small', () => {
     const index = new QueueIndex();
-    for (let i = 0; i < 3000; i++) index.add(i, 1, i, 100, true);
+    for (let i = 0; i < 3000; i++) index.add(i, 1, i, 100, 50, true);
     for (let i = 0; i < 3000; i++) index.remove(index.find(i)!);
     assert.equal(index.allocatedBytes, 0);
     for (let i = 0; i < 5000; i++) {
-      index.add(i, 1, i, 100, true);
+      index.add(i, 1, i, 100, 50, true);
       index.remove(index.find(i)!);
     }
-    assert.ok(index.allocatedBytes <= 32 * 23);
+    assert.ok(index.allocatedBytes <= 32 * 25);
   });
 
   test('what is given back goes out before what was never delivered, smallest position first', () => {
     const index = new QueueIndex();
-    for (let i = 1; i <= 10; i++) index.add(i, 1, i, 100, true);
+    for (let i = 1; i <= 10; i++) index.add(i, 1, i, 100, 50, true);
     for (let i = 1; i <= 6; i++) index.deliver(index.nextReady()!, 1);
     for (const position of [5, 2, 4]) index.giveBack(index.find(position)!, true);
     const order: number[] = [];
@@ -297,7 +307,7 @@ describe('QueueIndex', () => {
   test('positions up to 2^53 keep their order', () => {
     const index = new QueueIndex();
     const base = 2 ** 53 - 10;
-    for (let i = 0; i < 8; i++) index.add(base + i, 1, i, 100, true);
+    for (let i = 0; i < 8; i++) index.add(base + i, 1, i, 100, 50, true);
     index.deliver(index.nextReady()!, 1);
     assert.equal(index.nextReady()!.position, base + 1);
     assert.equal(index.find(base + 7)!.offset, 7);

@@ -9,6 +9,7 @@ import { TestClient, TestPrimary } from './support.js';
 
 class Modes implements QueueTraitsSource {
   version = 0;
+  readonly wiringVersion: Lsn = Number.POSITIVE_INFINITY;
   readonly relaxed = new Set<Lsn>();
 
   of(incarnation: Lsn): QueueTraits {

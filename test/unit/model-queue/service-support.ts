@@ -1,6 +1,10 @@
 /** What the tests of the group service do again and again. */
+import { protocolVersions } from '../../../src/base/versions.js';
 import type { Lsn } from '../../../src/log/lsn.js';
 import { type GroupServicePort, type HeldMessage, Naming } from '../../../src/model/group-port.js';
+import { EnqueueView } from '../../../src/log/record.js';
+import type { QueueTraitsSource } from '../../../src/model/group-service/traits-of.js';
+import { noTraits, type QueueTraits } from '../../../src/model/queue/queue-traits.js';
 import { messageParts, TestClient, TestPrimary } from './support.js';
 
 /** The queue of these tests. */
@@ -10,15 +14,23 @@ export function subscribe(
   port: GroupServicePort,
   subscriber: number,
   credit: number,
-  options: { noAck?: boolean; exclusive?: boolean; queue?: Lsn; version?: Lsn } = {},
+  options: {
+    noAck?: boolean;
+    exclusive?: boolean;
+    queue?: Lsn;
+    version?: Lsn;
+    priority?: number;
+    wasActive?: boolean;
+  } = {},
 ): void {
-  const { noAck = false, exclusive = false, queue = q, version = 0 } = options;
+  const { noAck = false, exclusive = false, queue = q, version = 0, priority, wasActive = false } = options;
   port.subscribe(subscriber, queue, version, {
     consumerTag: `c${subscriber}`,
     noAck,
     exclusive,
-    arguments: {},
+    arguments: priority === undefined ? {} : { 'x-priority': priority },
     credit,
+    wasActive,
   });
 }
 
@@ -49,4 +61,52 @@ export function setUp(options: ConstructorParameters<typeof TestPrimary>[0] & { 
 
 export function heldBy(client: TestClient): HeldMessage[] {
   return client.deliveries.map(({ incarnation, position }) => ({ incarnation, position, naming: Naming.held }));
+}
+
+/** What is asked of queues. */
+export class Traits implements QueueTraitsSource {
+  version: number = 1;
+  wiringVersion: Lsn = Number.POSITIVE_INFINITY;
+  readonly known: Map<Lsn, QueueTraits> = new Map();
+
+  constructor(...traits: [queue: Lsn, traits: Partial<QueueTraits>][]) {
+    for (const [queue, some] of traits) this.known.set(queue, { ...noTraits, ...some });
+  }
+
+  of(queue: Lsn): QueueTraits {
+    return this.known.get(queue) ?? noTraits;
+  }
+}
+
+/** The queue of these tests, of which that is asked. */
+export function queueWith(
+  traits: Partial<QueueTraits>,
+  more: Parameters<typeof setUp>[0] = {},
+): ReturnType<typeof setUp> {
+  const all = setUp({ traits: new Traits([q, traits]), durable: true, ...more });
+  all.primary.log.version = protocolVersions.max;
+  all.primary.clock.advance(1000);
+  return all;
+}
+
+/** Bodies in a queue, in order. */
+export function bodies(primary: TestPrimary, queue: Lsn): string[] {
+  const index = primary.state.queue(queue)?.index;
+  const positions = index?.positionsAscending(0, 1000) ?? [];
+  return positions.map((position) => {
+    const { bytes, bodyStart, bodyLength } = viewAt(primary, queue, position);
+    return new TextDecoder().decode(bytes.subarray(bodyStart, bodyStart + bodyLength));
+  });
+}
+
+export function viewAt(primary: TestPrimary, queue: Lsn, position: Lsn): EnqueueView {
+  const entry = primary.state.queue(queue)!.index.find(position)!;
+  const chunk = primary.state.chunk(entry.chunk);
+  return new EnqueueView().set(chunk.bytes!, chunk.view!, entry.offset);
+}
+
+/** Time passes. */
+export function pass(primary: TestPrimary, ms: number): void {
+  primary.clock.advance(ms);
+  primary.run();
 }

@@ -235,6 +235,7 @@ export class TestClient implements GroupClientPort {
   congested = false;
   confirmedTo = 0;
   settledCount = 0;
+  readonly refused: number[] = [];
   readonly deliveries: Delivery[] = [];
   readonly events: string[] = [];
 
@@ -245,6 +246,9 @@ export class TestClient implements GroupClientPort {
       throw new Error('confirms must grow, or the set change');
     this.confirmedTo = sequence;
     this.inSync = inSync;
+  }
+  rejected(sequence: number): void {
+    this.refused.push(sequence);
   }
   settled(count: number): void {
     if (count <= this.settledCount) throw new Error('settled must grow');
@@ -298,8 +302,9 @@ function bodyOf(message: EnqueueView): string {
 
 const encoder = new TextEncoder();
 
-export function messageParts(body: string): MessageParts {
+export function messageParts(body: string, priority = 0): MessageParts {
   const parts = new MessageParts();
+  parts.priority = priority;
   parts.bodyBytes = encoder.encode(body);
   parts.bodyLength = parts.bodyBytes.length;
   return parts;
@@ -366,9 +371,11 @@ export class TestPrimary {
   }
 
   /** Opens a queue and has that committed. */
-  openQueue(incarnation: Lsn, durable = false): void {
+  openQueue(incarnation: Lsn, durable = false, priorities = 0): void {
     const version = this.state.wiringVersion + 1;
-    const lsn = this.log.appendBytes(encodeOpen(incarnation, version, { durable }));
+    const lsn = this.log.appendBytes(
+      encodeOpen(incarnation, version, priorities === 0 ? { durable } : { durable, priorities }),
+    );
     this.service.advanceWiring(version, lsn);
     this.run();
   }

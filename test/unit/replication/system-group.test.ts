@@ -33,7 +33,7 @@ it('a declaration that a compaction moves while its chunk is read is found where
   const chunks = [new Chunk(0, 0, new Uint8Array(4096)), new Chunk(1, 0, new Uint8Array(4096))];
   const [from, to] = chunks as [Chunk, Chunk];
   const index = new QueueIndex();
-  index.add(5, from.id, 0, declare(from, 0, 'moved'), true);
+  index.add(5, from.id, 0, declare(from, 0, 'moved'), 0, true);
   declare(from, 1024, 'another');
   declare(to, 1024, 'moved');
   const { bytes, view } = from;

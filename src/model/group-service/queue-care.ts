@@ -1,0 +1,83 @@
+import type { GroupObserver, GroupState, QueueState } from '../group-state.js';
+import { needsCare } from '../queue/queue-traits.js';
+import type { Leases } from './lease.js';
+import type { ServedQueue } from './served-queue.js';
+import type { TraitsOf } from './traits-of.js';
+
+export interface QueueCarePorts {
+  readonly state: GroupState;
+  readonly traits: TraitsOf;
+  readonly leases: Leases;
+  /** The queue, served from now on. */
+  served(queue: QueueState): ServedQueue | undefined;
+  dispatchSoon(queue: ServedQueue): void;
+  /** Goes through many things, in slices. */
+  walk(steps: Iterator<number, void>, done: () => void): void;
+}
+
+/**
+ * Queues that need to be looked after though nobody consumes from them: something in them expires, they have too much, or they are
+ * to go when nobody uses them. They are found when the service begins, when a queue is new, and when policies change.
+ */
+export class QueueCare implements GroupObserver {
+  private readonly ports: QueueCarePorts;
+  /** Of the traits that all queues were looked at with; -1 = not before the service hands anything out. */
+  private version = -1;
+  private isWalking = false;
+
+  constructor(ports: QueueCarePorts) {
+    this.ports = ports;
+    ports.state.observers.push(this);
+  }
+
+  /** The service begins to hand out messages. */
+  begin(): void {
+    this.walk();
+  }
+
+  /** The wiring has changed. */
+  wiringReached(): void {
+    if (this.version >= 0 && this.version !== this.ports.traits.version) this.walk();
+  }
+
+  close(): void {
+    const { observers } = this.ports.state;
+    observers.splice(observers.indexOf(this), 1);
+  }
+
+  opened(queue: QueueState): void {
+    this.look(queue);
+  }
+  // Whoever serves the queue sees that.
+  enqueued(): void {}
+  dequeued(): void {}
+  dropped(): void {}
+
+  private walk(): void {
+    if (this.isWalking) return;
+    this.isWalking = true;
+    this.version = this.ports.traits.version;
+    this.ports.walk(this.lookAtAll(), () => {
+      this.isWalking = false;
+      this.wiringReached();
+    });
+  }
+
+  private *lookAtAll(): Generator<number, void> {
+    const { state } = this.ports;
+    for (const incarnation of state.incarnations()) {
+      const queue = state.queue(incarnation);
+      if (queue !== undefined) this.look(queue);
+      yield 1;
+    }
+  }
+
+  private look(queue: QueueState): void {
+    const { traits, leases, served, dispatchSoon } = this.ports;
+    if (!queue.mayExpire && !needsCare(traits.of(queue))) return;
+    const one = served(queue);
+    if (one === undefined) return;
+    leases.used(one);
+    dispatchSoon(one);
+  }
+}

@@ -1,0 +1,66 @@
+import type { Lsn } from '../../log/lsn.js';
+import type { HandOver } from './hand-over.js';
+import type { ServedQueue } from './served-queue.js';
+
+export interface ServiceGatePorts {
+  readonly handedOver: HandOver | undefined;
+  /** Goes through many things, in slices. */
+  walk(steps: Iterator<number, void>, done?: () => void): void;
+  served(incarnation: Lsn): ServedQueue | undefined;
+  servedQueues(): Iterable<ServedQueue>;
+  dispatchSoon(queue: ServedQueue): void;
+  /** It is open, and `whenOpen` is being done. */
+  opened(): void;
+}
+
+/** Holds back what a new primary would give out, until it is known what nodes' clients hold of the last one's (rule 13). */
+export class ServiceGate {
+  isOpen: boolean;
+  private isOpening = false;
+  private readonly waiting: (() => void)[] = [];
+  private readonly ports: ServiceGatePorts;
+
+  constructor(isOpen: boolean, ports: ServiceGatePorts) {
+    this.isOpen = isOpen;
+    this.ports = ports;
+  }
+
+  /** All live nodes have attached, or the leases of those that have not are gone. */
+  open(): void {
+    if (this.isOpen || this.isOpening) return;
+    this.isOpening = true;
+    this.ports.walk(this.flagUnnamed(), () => this.opened());
+  }
+
+  /** To be done when it opens. */
+  whenOpen(run: () => void): void {
+    this.waiting.push(run);
+  }
+
+  /** What the last primary's clients held and nobody has named is given again, flagged. */
+  private *flagUnnamed(): Generator<number, void> {
+    for (const incarnation of this.ports.handedOver?.queues.keys() ?? []) {
+      yield 1;
+      for (const work of this.ports.served(incarnation)?.flagUnnamed() ?? []) yield work;
+    }
+  }
+
+  private opened(): void {
+    this.isOpen = true;
+    // All that it names are served by now.
+    this.ports.handedOver?.queues.clear();
+    this.ports.walk(this.opening());
+    this.ports.opened();
+  }
+
+  private *opening(): Generator<number, void> {
+    for (const run of this.waiting.splice(0)) {
+      run();
+      yield 1;
+    }
+    for (const queue of this.ports.servedQueues()) {
+      if (queue.hasDemand) this.ports.dispatchSoon(queue);
+      yield 1;
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readEnvelope } from '../../../src/model/dead-letter/envelope.js';
+import { outboxIncarnation } from '../../../src/model/queue/outbox.js';
+import { Overflow } from '../../../src/model/queue/queue-traits.js';
+import { bodies, pass, publish, q, queueWith, setUp, subscribe, Traits, viewAt } from './service-support.js';
+import { messageParts, TestClient, TestPrimary } from './support.js';
+
+const to = { vhost: '/', queue: 'q', exchange: 'graves', routingKey: 'late' };
+
+describe('a queue with a length in bytes', () => {
+  it('gives up its oldest messages when their bodies are more than that', () => {
+    const { primary, port } = queueWith({ bytesMax: 7 });
+    publish(port, 1, 5, { durable: true });
+    primary.run();
+    assert.deepEqual(bodies(primary, q), ['m3', 'm4', 'm5']);
+    port.publish(messageParts('larger than all'), [q], true, 6, 0);
+    primary.run();
+    assert.deepEqual(bodies(primary, q), []);
+  });
+
+  it('counts again what is given back', () => {
+    const { primary, client, port } = queueWith({ bytesMax: 4 });
+    subscribe(port, 1, 2);
+    publish(port, 1, 4, { durable: true });
+    primary.run();
+    const [first] = client.take();
+    assert.deepEqual(bodies(primary, q), ['m1', 'm2', 'm3', 'm4']);
+    port.requeue(q, first!.position, true);
+    primary.run();
+    assert.deepEqual(bodies(primary, q), ['m2', 'm3', 'm4']);
+  });
+});
+
+describe('a queue that refuses what is too much', () => {
+  for (const overflow of [Overflow.rejectPublish, Overflow.rejectPublishDlx]) {
+    it(`keeps what it has, and its publishers are told (${overflow})`, () => {
+      const { primary, client, port } = queueWith({ lengthMax: 2, overflow, deadLettering: to });
+      publish(port, 1, 4, { durable: true });
+      assert.deepEqual(client.refused, [3, 4], 'before any of them is committed');
+      primary.run();
+      assert.deepEqual(bodies(primary, q), ['m1', 'm2']);
+      assert.equal(client.confirmedTo, 4);
+      const dead = overflow === Overflow.rejectPublishDlx ? ['m3', 'm4'] : [];
+      assert.deepEqual(bodies(primary, outboxIncarnation), dead);
+      const [position] = primary.state.queue(outboxIncarnation)?.index.positionsAscending(0, 1) ?? [];
+      if (position !== undefined)
+        assert.equal(readEnvelope(viewAt(primary, outboxIncarnation, position)).exchange, 'graves');
+      subscribe(port, 1, 1);
+      primary.run();
+      publish(port, 5, 6, { durable: true });
+      primary.run();
+      assert.deepEqual(client.refused, [3, 4, 6]);
+      assert.deepEqual(bodies(primary, q), ['m1', 'm2', 'm5']);
+    });
+  }
+
+  it('counts bytes, too, and does not stand against other queues of the message', () => {
+    const other = 11;
+    const traits = new Traits([q, { bytesMax: 4, overflow: Overflow.rejectPublish }]);
+    const primary = new TestPrimary({ traits });
+    primary.log.version = 3;
+    primary.openQueue(q, true);
+    primary.openQueue(other, true);
+    const client = new TestClient();
+    const port = primary.attach(client);
+    publish(port, 1, 3, { queues: [q, other], durable: true });
+    primary.run();
+    assert.deepEqual(client.refused, [3]);
+    assert.deepEqual(
+      [bodies(primary, q), bodies(primary, other)],
+      [
+        ['m1', 'm2'],
+        ['m1', 'm2', 'm3'],
+      ],
+    );
+  });
+
+  it('takes what is passed on with a queue that moves, and all while older nodes cannot be told', () => {
+    const { primary, client, port } = queueWith({ lengthMax: 1, overflow: Overflow.rejectPublish });
+    const moved = messageParts('moved');
+    moved.moved = true;
+    publish(port, 1, 1);
+    port.publish(moved, [q], false, 2, 0);
+    primary.log.version = 2;
+    publish(port, 3, 3);
+    primary.run();
+    assert.deepEqual([client.refused, bodies(primary, q)], [[], ['m1', 'moved', 'm3']]);
+  });
+});
+
+describe('a queue that nobody uses', () => {
+  const expired = (primary: TestPrimary): number => primary.told.filter(({ kind }) => kind === 'expired').length;
+
+  it('is reported when its time is over, and not before its last use', () => {
+    const { primary, port } = queueWith({ unusedMs: 2000 });
+    pass(primary, 900);
+    port.count(1, q, 0, false);
+    port.get(2, q, 0, true);
+    primary.run();
+    pass(primary, 1900);
+    subscribe(port, 1, 1);
+    primary.run();
+    pass(primary, 5000);
+    assert.equal(expired(primary), 0, 'it has a consumer');
+    port.unsubscribe(1);
+    primary.run();
+    pass(primary, 1900);
+    port.count(3, q, 0, true);
+    primary.run();
+    pass(primary, 1900);
+    assert.equal(expired(primary), 0, 'it was declared again');
+    pass(primary, 200);
+    assert.equal(expired(primary), 1);
+    const use = primary.told.at(-1)!;
+    assert.ok(use.holds());
+    subscribe(port, 2, 1);
+    primary.run();
+    assert.ok(!use.holds(), 'it is in use by now');
+  });
+
+  it('is looked after by the next primary from its beginning on, and when a policy says so', () => {
+    const { primary } = queueWith({});
+    primary.service.close();
+    const traits = new Traits();
+    const next = new TestPrimary({ previous: primary, epoch: 2, traits });
+    pass(next, 5000);
+    assert.equal(expired(next), 0);
+    traits.known.set(q, { ...traits.of(q), unusedMs: 500 });
+    traits.version++;
+    next.openQueue(12);
+    pass(next, 400);
+    assert.equal(expired(next), 0);
+    pass(next, 200);
+    assert.equal(expired(next), 1);
+  });
+});
+
+describe('a policy', () => {
+  it('acts on what is in the queue', () => {
+    const { primary, port } = setUp({ traits: new Traits() });
+    publish(port, 1, 4);
+    primary.run();
+    primary.service.close();
+    const traits = new Traits();
+    const next = new TestPrimary({ previous: primary, epoch: 2, traits });
+    next.run();
+    assert.deepEqual(bodies(next, q), ['m1', 'm2', 'm3', 'm4']);
+    traits.known.set(q, { ...traits.of(q), lengthMax: 1 });
+    traits.version++;
+    next.openQueue(12);
+    next.run();
+    assert.deepEqual(bodies(next, q), ['m4']);
+  });
+});
