@@ -9,6 +9,7 @@ import type { Peer } from './peer.js';
 import type { Person, Realm } from './realm.js';
 import { anonymous } from './sasl/anonymous.js';
 import type { CheckPassword, Exchange, Mechanism, Step } from './sasl/mechanism.js';
+import { external } from './sasl/external.js';
 import { plain } from './sasl/plain.js';
 import { scramSha256 } from './sasl/scram-sha-256.js';
 
@@ -47,7 +48,8 @@ export class Authenticator {
     this.throttle = new LoginThrottle(options.clock);
     this.passwords = new Passwords(this.throttle);
     const find = (name: string): Person | undefined => this.realm.find(name);
-    this.mechanisms = [plain(this.checkPassword), scramSha256({ find, throttle: this.throttle })];
+    const { throttle, checkPassword } = this;
+    this.mechanisms = [plain(checkPassword), scramSha256({ find, throttle }), external()];
     if (options.anonymousUser !== '') this.mechanisms.push(anonymous(options.anonymousUser));
   }
 

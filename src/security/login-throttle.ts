@@ -15,8 +15,14 @@ const forgiveMs = 30_000;
 /** Addresses that are remembered; the one goes whose last failure is longest ago. */
 const addressesMax = 10_000;
 
+/** Answers that are held back, of one address and of all: they hold sockets. More are given at once. */
+const heldMax = 16;
+const allHeldMax = 100;
+
 interface Suspect {
   failures: number;
+  /** Answers that are held back. */
+  held: number;
   lastAt: number;
   /** When the next attempt may be looked at. */
   nextAt: number;
@@ -25,6 +31,7 @@ interface Suspect {
 export class LoginThrottle {
   private readonly clock: Clock;
   private readonly suspects = new Map<string, Suspect>();
+  private held = 0;
 
   constructor(clock: Clock) {
     this.clock = clock;
@@ -42,11 +49,11 @@ export class LoginThrottle {
     return true;
   }
 
-  /** An attempt has failed. Resolves when the client may be told. */
+  /** An attempt has failed. Resolves when the client may be told: soon, if many are held back already. */
   async failed(address: string): Promise<void> {
     const key = keyOf(address);
     const now = this.clock.now();
-    const suspect = this.find(address) ?? { failures: 0, lastAt: now, nextAt: now };
+    const suspect = this.find(address) ?? { failures: 0, held: 0, lastAt: now, nextAt: now };
     suspect.failures++;
     suspect.lastAt = now;
     const delay = delayMs(suspect.failures);
@@ -59,7 +66,12 @@ export class LoginThrottle {
         this.suspects.delete(oldest);
         break;
       }
+    if (suspect.held >= heldMax || this.held >= allHeldMax) return;
+    suspect.held++;
+    this.held++;
     await sleep(this.clock, delay);
+    suspect.held--;
+    this.held--;
   }
 
   private find(address: string): Suspect | undefined {

@@ -40,6 +40,17 @@ describe('logins that fail', () => {
     assert.deepEqual(await all, [true, true, true, true, true, false, false, false, false, false]);
   });
 
+  it('are answered at once beyond some, for what is held back holds sockets, and looked at no sooner', async () => {
+    const clock = new ManualClock();
+    const throttle = new LoginThrottle(clock);
+    const held = Array.from({ length: 16 }, () => throttle.failed('10.0.0.1'));
+    assert.equal(await takes(clock, throttle.failed('10.0.0.1')), 0);
+    assert.equal(await takes(clock, throttle.failed('10.0.0.2')), 100);
+    assert.equal(await throttle.turn('10.0.0.1'), false);
+    await takes(clock, Promise.all(held));
+    assert.equal(await takes(clock, throttle.failed('10.0.0.1')), 5000);
+  });
+
   it('are forgiven with time', async () => {
     const clock = new ManualClock();
     const throttle = new LoginThrottle(clock);
@@ -65,6 +76,8 @@ describe('logins that fail', () => {
     const clock = new ManualClock();
     const throttle = new LoginThrottle(clock);
     for (let i = 0; i < 10_001; i++) void throttle.failed(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`);
+    clock.advance(1000);
+    await Promise.resolve();
     assert.equal(await takes(clock, throttle.failed('10.0.0.0')), 100);
     assert.equal(await takes(clock, throttle.failed('10.0.39.16')), 200);
   });

@@ -46,6 +46,18 @@ describe('SASL', () => {
     assert.deepEqual(await login(open, 'ANONYMOUS', 'trace'), { kind: 'user', user: 'ann' });
   });
 
+  it('takes the name of a certificate for a user, where one was shown', async () => {
+    const all = await authenticator();
+    assert.equal(all.begin('EXTERNAL', here), undefined);
+    const outcome = async (name: string): Promise<unknown> => {
+      const peer = peerAt('127.0.0.1', name);
+      assert.ok(all.offered(peer).includes('EXTERNAL'));
+      const step = await all.begin('EXTERNAL', peer)!.next(Buffer.from('guest'));
+      return step.kind === 'user' ? step.user : step;
+    };
+    assert.equal(await outcome('ann'), 'ann');
+  });
+
   it('reads PLAIN, with or without an authorization identity', async () => {
     const all = await authenticator();
     for (const identity of ['', 'other'])
