@@ -5,6 +5,7 @@
  * client does with it is recorded when the client does it, before the node hears of it. So the history never claims more than
  * a client could know.
  */
+import type { ClientTransaction } from './client/transaction.js';
 import type { EventLoop } from './event-loop.js';
 
 /** An excuse for what is durable, too: it may be sent again by its publisher's node although it was consumed. */
@@ -195,6 +196,7 @@ export interface HistoryListener {
 
 export class History {
   readonly messages: Message[] = [];
+  readonly transactions: ClientTransaction[] = [];
   readonly queues: Map<string, QueueLife[]> = new Map();
   /** Of clients: connections, requests, publishes, settlements, and deliveries that need none. */
   operations = 0;

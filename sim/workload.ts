@@ -10,6 +10,7 @@ import { MovePolicies } from './workload/move-policies.js';
 import { PolicyMaker } from './workload/policy-maker.js';
 import { Publisher, type Target } from './workload/publisher.js';
 import { Warden } from './workload/warden.js';
+import { Transactor, transactionInput, transactionOutputs } from './workload/transactor.js';
 import { Getter, Loner, Purger, Recycler } from './workload/spoilers.js';
 
 export interface WorkloadOptions {
@@ -33,6 +34,8 @@ export interface WorkloadOptions {
   deaths?: boolean;
   /** Users and vhosts come and go; without it they do in some runs. */
   access?: boolean;
+  /** Some clients work in transactions; without it they do in some runs. */
+  transactions?: boolean;
 }
 
 const draining: ConsumerStyle = {
@@ -117,6 +120,14 @@ export class Workload {
     this.queues.push({ name: 'grave', durable: true, fanned: false, arguments: where, isGrave: true });
   }
 
+  private addTransactions(): void {
+    const random = this.world.random.fork('transactions');
+    if (this.world.nodes.some((node) => node.versions.max < Feature.transactions)) return;
+    if (!(this.options.transactions ?? random.chance(0.2))) return;
+    for (const name of [transactionInput, ...transactionOutputs])
+      this.queues.push({ name, durable: true, fanned: false, arguments: {} });
+  }
+
   /** Arguments that go before policies. */
   private ownSettings(queue: string): Arguments {
     if (!this.settings.chance(0.3)) return {};
@@ -131,6 +142,7 @@ export class Workload {
       this.addSized();
       this.addMoving();
       this.addDeaths();
+      this.addTransactions();
     }
     return this.declarer.setUp();
   }
@@ -150,6 +162,7 @@ export class Workload {
     const late = random.pick([0, 0, 400, 1000]);
     for (const plan of this.queues) {
       const { name } = plan;
+      if (name === transactionInput) continue;
       const redeclare = (): Promise<void> => this.declarer.declare(plan);
       const count = 1 + random.int(2);
       for (let i = 1; i <= count; i++)
@@ -161,6 +174,8 @@ export class Workload {
     if (this.has('purged')) this.produce(new Purger(world, 'purger', 'purged'));
     if (this.has('moving')) this.produce(new MovePolicies(world, 'moves', 'moving'));
     if (this.has('recycled')) this.produce(new Recycler(world, 'recycler', 'recycled'));
+    if (this.has(transactionInput))
+      for (let i = 1; i <= 2; i++) this.consume(new Transactor(world, `transactor${i}`), late);
     if (random.chance(0.4)) this.produce(new Loner(world, 'exclusive', true));
     if (random.chance(0.4)) this.produce(new Loner(world, 'auto-delete', false));
   }

@@ -35,7 +35,12 @@ import { Outboxes } from './cluster/outbox/outboxes.js';
 import { ClusterReport } from './cluster/report.js';
 import { VersionKeeper } from './cluster/version-keeper.js';
 import { BackfillPace } from './cluster/replication/backfill-pace.js';
-import { type ReplicationContext, type ReplicationLimits, replicationLimits } from './cluster/replication/context.js';
+import {
+  type ReplicationContext,
+  type ReplicationLimits,
+  replicationLimits,
+  versionInUse,
+} from './cluster/replication/context.js';
 import type { GroupReplica } from './cluster/replication/group-replica.js';
 import { GroupMaker } from './cluster/replication/group-maker.js';
 import type { Restoration } from './cluster/restored/restoration.js';
@@ -53,7 +58,6 @@ import { WiringReconciler } from './cluster/wiring/wiring-reconciler.js';
 import { WiringServer } from './cluster/wiring/wiring-server.js';
 import { Override } from './cluster/waiting/override.js';
 import { WaitingGroups } from './cluster/waiting/waiting-groups.js';
-import type { AccessTables } from './model/access/access-tables.js';
 import type { Broker } from './model/broker.js';
 import { GroupState } from './model/group-state.js';
 import { TableTraits } from './model/policy/table-traits.js';
@@ -74,8 +78,7 @@ export class BrokerNode {
   replication!: Replication;
   liveness!: Liveness;
   tables: WiringTables = new WiringTables();
-  /** Users as the journal has them, until the tables do. */
-  recoveredAccess: AccessTables | undefined;
+  recoveredAccess: WiringTables['access'] | undefined;
   clients!: GroupClients;
   policies!: ClusterPolicies;
   access!: ClusterAccess;
@@ -419,17 +422,14 @@ export class BrokerNode {
       this.gate.check();
       if (this.links !== undefined) this.entry.tellHealth(() => (journal.state === 'ok' ? undefined : lowOnDisk));
     });
+    const { wiring, gate, queues, links, rules } = this;
+    const { node, versions } = options;
+    const own = { ...ports, node, boot: this.self.boot, links, tables, clients, wiring, gate, queues, rules };
     this.clusterBroker = new ClusterBroker({
-      node: options.node,
-      tables: this.tables,
-      clients: this.clients,
-      wiring: this.wiring,
-      gate: this.gate,
-      queues: this.queues,
-      members: this.report,
-      clock: ports.clock,
-      rules: this.rules,
+      ...own,
+      members: report,
       mayRoute: () => this.mayRoute(),
+      version: () => versionInUse({ rules, map, versions }),
     });
     this.broker = this.clusterBroker;
   }

@@ -9,6 +9,7 @@
 import { deathHeaders } from './amqp091/death-headers.js';
 import { createServer } from 'node:net';
 import { defaultLimits, type Limits, limitsForOpenFiles } from './amqp091/limits.js';
+import { type ProductName, productAs } from './amqp091/product.js';
 import { type Amqp091Server, createAmqp091Server } from './amqp091/server.js';
 import type { Clock } from './base/clock.js';
 import type { Logger } from './base/logger.js';
@@ -54,6 +55,8 @@ export interface NodeOptions {
   /** Null: a broker that is alone. */
   cluster: ClusterPlace | null;
   logger: Logger;
+  /** What clients are told that this is; default: understudy. */
+  product?: ProductName;
   /**
    * Passwords by user name: they are always there on this node, and may do everything. Undefined: the cluster's users alone, of whom
    * guest is the first.
@@ -203,7 +206,7 @@ export class Node {
       authenticator,
       limits: { ...clientLimits(openFiles, logger), ...deliveryLimit(options, broker) },
       admission: broker.admission,
-      product: { version, clusterName: broker.map.config.id },
+      product: productAs(options.product ?? 'understudy', version, broker.map.config.id),
       boot: broker.self.boot,
     });
     const { port } = await this.amqpServer.listen(options.amqp.host, options.amqp.port);

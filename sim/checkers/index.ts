@@ -15,6 +15,7 @@ import { RequeuePlace } from './requeue-place.js';
 import { RightQueue } from './right-queue.js';
 import { SettledNeverBack } from './settled-never-back.js';
 import { Versions } from './versions.js';
+import { WholeTransactions } from './whole-transactions.js';
 import { WiringEqual } from './wiring-equal.js';
 
 /** Every checker, listening to the world's history. (That nothing hangs or throws is judged by the run itself.) */
@@ -36,6 +37,7 @@ export function allCheckers(world: SimWorld): Checker[] {
     new NothingLeft(world),
     new ConfirmedNotLost(world),
     new Versions(world),
+    new WholeTransactions(world),
   ];
   for (const checker of checkers) world.history.listen(checker);
   return checkers;

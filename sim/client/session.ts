@@ -13,6 +13,7 @@ import { Delivery, type Copy, type Message, type Send } from '../history.js';
 import type { NodeProbe, SimProcess } from '../node-ports.js';
 import type { SimWorld } from '../world.js';
 import { decodeMessage, encodeMessage } from './message.js';
+import { SessionTransaction } from './transaction.js';
 
 /** A consumer as client and session know it. */
 export interface Consumer {
@@ -64,7 +65,7 @@ export class Session implements PublishOwner, DeliverySink {
   private readonly routes = new Map<string, Route>();
   private readonly parts = new MessageParts();
   /** What a publisher's socket holds while the node does not read from it. */
-  private readonly unread: PublishRequest[] = [];
+  private readonly unread: (() => void)[] = [];
   private readonly gateWatch: { close(): void };
   private nextTag = 1;
   private closed = false;
@@ -88,7 +89,7 @@ export class Session implements PublishOwner, DeliverySink {
 
   publish(request: PublishRequest): void {
     if (this.broker.gate.closed !== '' || this.unread.length > 0) {
-      this.unread.push(request);
+      this.unread.push(() => this.publish(request));
       return;
     }
     const { message, send } = request;
@@ -112,6 +113,37 @@ export class Session implements PublishOwner, DeliverySink {
     this.world.history.taken(message, send, route.isKnown ? route.queueCount : -1);
   }
 
+  /** Publishes and settles in one transaction; resolves when it is safe. */
+  transact(requests: readonly PublishRequest[], inputs: readonly Delivery[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const begin = (): void => {
+        if (this.broker.gate.closed === '' && this.unread.length === 0) this.commit(requests, inputs, resolve, reject);
+        else this.unread.push(begin);
+      };
+      begin();
+    });
+  }
+
+  private commit(
+    requests: readonly PublishRequest[],
+    inputs: readonly Delivery[],
+    resolve: () => void,
+    reject: (error: Error) => void,
+  ): void {
+    const { history } = this.world;
+    const publisherNumber = (name: string): number => this.world.publisherNumber(name);
+    const isClosed = (): boolean => this.closed;
+    const transaction = new SessionTransaction(requests, publisherNumber, inputs, this.held, isClosed, (error) => {
+      if (this.closed) return;
+      if (error !== undefined) return reject(error);
+      for (const { message } of requests)
+        if (!transaction.nowhere.has(message)) history.confirmed(message, this.broker.node);
+      resolve();
+    });
+    for (const { message, send } of requests) history.taken(message, send, -1);
+    this.broker.transactions.commit(transaction);
+  }
+
   unroutable(tag: number): void {
     const open = this.publishes.get(tag);
     if (open === undefined) this.world.fail('calls', `publish ${tag} of ${this.id} led nowhere when it was done with`);
@@ -126,7 +158,7 @@ export class Session implements PublishOwner, DeliverySink {
   /** The node reads from publishers again. */
   private readAgain(): void {
     if (this.closed || this.broker.gate.closed !== '') return;
-    for (const request of this.unread.splice(0)) this.publish(request);
+    for (const read of this.unread.splice(0)) read();
   }
 
   refused(tag: number): void {

@@ -25,6 +25,7 @@ import type { Scenario } from './scenario.js';
 import { staleRecords } from './stale-records.js';
 import { tooFew } from './too-few.js';
 import { tooFewOfAQueue } from './too-few-of-a-queue.js';
+import { transactions } from './transactions.js';
 import { unansweredShrink } from './unanswered-shrink.js';
 import { wiring } from './wiring.js';
 
@@ -56,6 +57,7 @@ export const scenarios: readonly Scenario[] = [
   staleRecords,
   tooFew,
   tooFewOfAQueue,
+  transactions,
   unansweredShrink,
   wiring,
 ];

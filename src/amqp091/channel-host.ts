@@ -19,8 +19,6 @@ export interface ChannelHost extends BodyHolder {
   readonly vhost: string;
   readonly user: string;
   readonly permissions: Permissions;
-  /** The user may publish in others' names. */
-  readonly mayImpersonate: boolean;
   readonly occupancy: Occupancy;
   /** The client has the capability consumer_cancel_notify. */
   readonly cancelNotify: boolean;

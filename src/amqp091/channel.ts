@@ -56,7 +56,12 @@ export class Channel {
   constructor(host: ChannelHost, number: number) {
     this.host = host;
     this.number = number;
-    this.publisher = new Publisher(host, number, (error) => this.fail(error));
+    this.publisher = new Publisher(
+      host,
+      number,
+      (error) => this.fail(error),
+      () => this.deliveries.replies?.address?.text,
+    );
     this.deliveries = new Deliveries(host, number, (consumer) => consumeStarted(this, consumer));
   }
 

@@ -7,7 +7,7 @@ import type { Authenticator } from '../security/authenticator.js';
 import type { Occupancy } from '../security/occupancy.js';
 import type { Connection } from './connection.js';
 import type { Counters } from './counters.js';
-import type { Product } from './handshake.js';
+import type { Product } from './product.js';
 import type { InputTurns } from '../base/input-turns.js';
 import type { Limits } from './limits.js';
 import type { PartialBodies } from './partial-bodies.js';

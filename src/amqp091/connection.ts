@@ -41,7 +41,7 @@ import {
 import type { ConnectionContext, ConnectionOwner } from './connection-context.js';
 import { type ConnectionInfo, connectionInfo } from './connection-info.js';
 import type { Counters } from './counters.js';
-import { describeFault, isFault, toProtocolError } from './errors.js';
+import { describeFault, isFault, notDueOnChannel0, toProtocolError } from './errors.js';
 import { hasCapability, type Tuning } from './handshake.js';
 import { Heartbeat, type HeartbeatOwner } from './heartbeat.js';
 import { Input, type InputOwner } from './input.js';
@@ -83,6 +83,8 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   private ledgersDue: ConfirmFlush[] = [];
   /** connection.close has come while channels still wait for the broker. */
   private closeRequested = false;
+  /** It has its close-ok. */
+  private closeAnswered = false;
   /** Bytes of frames that wait on all channels. */
   private backlogBytes = 0;
   private toldBlocked = false;
@@ -261,10 +263,6 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     return this.opening.permissions!;
   }
 
-  get mayImpersonate(): boolean {
-    return this.opening.mayImpersonate;
-  }
-
   get cancelNotify(): boolean {
     return hasCapability(this.opening.clientProperties, 'consumer_cancel_notify');
   }
@@ -409,8 +407,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     if (method.id === MethodId.connectionClose) this.closeByClient();
     else if (this.state === State.opening) this.opening.method(method);
     else if (method.id === MethodId.connectionUpdateSecret) this.send(new ConnectionUpdateSecretOk());
-    else
-      throw new ProtocolError(ReplyCode.commandInvalid, `${methodName(method.id)} is not due on channel 0`, method.id);
+    else throw notDueOnChannel0(method.id);
   }
 
   /** Frames of channels count only while running. */
@@ -433,14 +430,17 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   private finishClose(): void {
     if (this.state === State.closing || this.state === State.closed) return;
     this.beginClosing();
+    this.closeAnswered = true;
     this.send(new ConnectionCloseOk());
-    this.hangUp();
+    this.output.flushLast();
   }
 
+  /** A client that has our close-ok closes the socket (§1.4.2.10): of several closes that crossed each is answered. */
   private closingMethod(methodId: number): void {
     if (methodId === MethodId.connectionClose) this.send(new ConnectionCloseOk());
     else if (methodId !== MethodId.connectionCloseOk) return;
-    this.hangUp();
+    if (this.closeAnswered) this.output.flushLast();
+    else this.hangUp();
   }
 
   /** connection.close: the channels end at once, the socket when the client has answered. */

@@ -7,13 +7,9 @@ import type { EnqueueView } from '../log/record.js';
 import type { Arguments, ArgumentValue } from '../model/broker.js';
 import { Timestamp } from '../model/broker.js';
 import { type Death, DeathReason, type HeaderCodec } from '../model/dead-letter/death.js';
-import { ByteReader } from '../wire/byte-reader.js';
-import { readU16 } from '../wire/bytes.js';
-import { ByteWriter } from '../wire/byte-writer.js';
 import { decodeLooseText } from '../wire/utf8.js';
-import { copyFields, writeTable } from './codec/field-table.js';
-import { PropertyFlag } from './codec/generated/properties.js';
 import { PropertyView } from './codec/property-view.js';
+import { rewriteHeaders } from './header-rewrite.js';
 
 const deaths = 'x-death';
 const firstReason = 'x-first-death-reason';
@@ -21,7 +17,6 @@ const firstQueue = 'x-first-death-queue';
 const firstExchange = 'x-first-death-exchange';
 
 const properties = new PropertyView();
-const reader = new ByteReader();
 
 function propertiesOf({ bytes, headerStart, headerLength }: EnqueueView): PropertyView {
   return properties.set(bytes, headerStart, headerStart + headerLength);
@@ -29,7 +24,7 @@ function propertiesOf({ bytes, headerStart, headerLength }: EnqueueView): Proper
 
 export const deathHeaders: HeaderCodec = {
   note(message, death) {
-    return rewrite(properties, withDeath(propertiesOf(message).headers(), message, death));
+    return rewriteHeaders(properties, withDeath(propertiesOf(message).headers(), message, death), false);
   },
 
   isCircle(message, queue) {
@@ -84,44 +79,4 @@ function countOf(value: ArgumentValue | undefined): bigint {
 
 function textAt({ bytes }: EnqueueView, at: number): string {
   return decodeLooseText(bytes, at + 1, at + 1 + bytes[at]!);
-}
-
-/** Flags and list again, with other headers and without the expiration. */
-function rewrite(view: PropertyView, headers: Arguments): Uint8Array {
-  const { bytes, start, end, headersStart, headersEnd, expirationAt } = view;
-  const writer = new ByteWriter();
-  const flags = (readU16(bytes, start) | PropertyFlag.headers) & ~PropertyFlag.expiration;
-  writer.u8(flags >> 8);
-  writer.u8(flags & 0xff);
-  const tableAt = headersStart >= 0 ? headersStart : headersBelong(view);
-  writer.raw(bytes, start + 2, tableAt);
-  writeHeaders(writer, view, headers);
-  const restAt = headersStart >= 0 ? headersEnd : tableAt;
-  if (expirationAt < 0) writer.raw(bytes, restAt, end);
-  else {
-    writer.raw(bytes, restAt, expirationAt);
-    writer.raw(bytes, expirationAt + 1 + bytes[expirationAt]!, end);
-  }
-  return writer.take();
-}
-
-/** Where the headers would begin: behind content-type and content-encoding. */
-function headersBelong({ bytes, start, flags }: PropertyView): number {
-  let at = start + 2;
-  if ((flags & PropertyFlag.contentType) !== 0) at += 1 + bytes[at]!;
-  if ((flags & PropertyFlag.contentEncoding) !== 0) at += 1 + bytes[at]!;
-  return at;
-}
-
-/** A table of these, and of the message's own that they do not replace. */
-function writeHeaders(writer: ByteWriter, view: PropertyView, headers: Arguments): void {
-  const lengthAt = writer.length;
-  writeTable(writer, headers);
-  if (view.headersStart >= 0)
-    copyFields(
-      reader.set(view.bytes, view.headersStart, view.headersEnd),
-      writer,
-      (name) => !Object.hasOwn(headers, name),
-    );
-  writer.patchU32(lengthAt, writer.length - lengthAt - 4);
 }

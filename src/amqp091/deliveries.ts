@@ -9,9 +9,11 @@ import type { EnqueueView } from '../log/record.js';
 import type { DeliverySink, Holder, Subscription } from '../model/broker.js';
 import { deliveryCost } from '../model/delivery-cost.js';
 import type { ChannelHost } from './channel-host.js';
-import { BasicCancel } from './codec/index.js';
+import { BasicCancel, type DeliverTemplate } from './codec/index.js';
 import type { Consumer } from './consumer.js';
 import { Credit } from './credit.js';
+import type { ReplyConsumer } from './reply-consumer.js';
+import { withReturnCount } from './return-count.js';
 import { Outcome, Unacked } from './unacked.js';
 
 /** Bytes of a delivery besides tag, meta, header and body: three frames with their fixed parts. */
@@ -23,6 +25,8 @@ export type ConsumerStarter = (consumer: Consumer) => void;
 export class Deliveries implements DeliverySink {
   readonly consumers: Map<string, Consumer> = new Map();
   readonly credit: Credit;
+  /** Takes the replies to what the channel publishes, if there is one. */
+  replies: ReplyConsumer | null = null;
   private readonly host: ChannelHost;
   private readonly channel: number;
   private readonly start: ConsumerStarter;
@@ -75,7 +79,13 @@ export class Deliveries implements DeliverySink {
     else consumer.subscription.close();
   }
 
-  deliver(subscription: Subscription, position: number, redelivered: boolean, message: EnqueueView): void {
+  deliver(
+    subscription: Subscription,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void {
     const consumer = subscription.cookie as Consumer;
     const { output } = this.host;
     if (!consumer.started) this.accepted(consumer, subscription);
@@ -86,11 +96,27 @@ export class Deliveries implements DeliverySink {
     }
     const tag = this.nextTag++;
     if (!consumer.noAck) this.hold(tag, position, subscription, consumer);
-    this.host.frames.deliver(consumer.template, tag, redelivered, message);
+    const written = returns > 0 ? withReturnCount(message, returns) : message;
+    this.host.frames.deliver(consumer.template, tag, redelivered, written);
     this.host.counters.delivered++;
     output.delivered(
       deliveryOverheadBytes + consumer.tag.length + message.metaLength + message.headerLength + message.bodyLength,
     );
+  }
+
+  /** A reply from another client. Nobody has promised that it comes: one that the client does not read is gone. */
+  deliverReply(template: DeliverTemplate, message: EnqueueView): void {
+    const { output, frames, counters } = this.host;
+    if (this.closed || output.overfull) return;
+    frames.deliver(template, this.nextTag++, false, message);
+    counters.delivered++;
+    output.delivered(deliveryOverheadBytes + message.metaLength + message.headerLength + message.bodyLength);
+  }
+
+  /** Takes no more replies. */
+  dropReplies(): void {
+    this.replies?.address?.close();
+    this.replies = null;
   }
 
   cancelled(subscription: Subscription, _reason: string): void {
@@ -105,10 +131,18 @@ export class Deliveries implements DeliverySink {
   }
 
   /** Answers basic.get with a message; `holder` is null if it needs no acknowledgement. */
-  got(message: EnqueueView, position: number, redelivered: boolean, remaining: number, holder: Holder | null): void {
+  got(
+    message: EnqueueView,
+    position: number,
+    redelivered: boolean,
+    remaining: number,
+    holder: Holder | null,
+    returns: number,
+  ): void {
     const tag = this.nextTag++;
     if (holder) this.hold(tag, position, holder, null);
-    this.host.frames.getOk(this.channel, tag, redelivered, message, remaining);
+    const written = returns > 0 ? withReturnCount(message, returns) : message;
+    this.host.frames.getOk(this.channel, tag, redelivered, written, remaining);
     this.host.counters.got++;
     this.host.output.delivered(deliveryOverheadBytes + message.metaLength + message.headerLength + message.bodyLength);
   }
@@ -124,10 +158,28 @@ export class Deliveries implements DeliverySink {
     return true;
   }
 
+  // For transactions
+
+  holds(tag: number): boolean {
+    return this.unacked.has(tag);
+  }
+
+  tagsUpTo(tag: number): number[] {
+    return this.unacked.tagsUpTo(tag);
+  }
+
+  /** Takes a delivery out, which `taken` settles. */
+  take(tag: number, taken: (holder: Holder, position: number) => void): void {
+    this.unacked.take(tag, taken);
+    this.host.counters.acknowledged++;
+    if (this.retired.size > 0) this.dropRetired();
+  }
+
   /** The channel ends: the broker requeues whatever its client holds, which it may ask for meanwhile (`forEachHeld`). */
   close(): void {
     if (this.closed) return;
     this.closed = true;
+    this.dropReplies();
     for (const consumer of this.consumers.values()) {
       consumer.ended = true;
       this.forget();

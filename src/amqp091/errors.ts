@@ -1,6 +1,6 @@
 /** What a failure of the broker is to a client (AMQP 0-9-1 §1.2 "reply codes"). */
 import { Refusal, RefusedError } from '../base/errors.js';
-import { ProtocolError, ReplyCode } from './codec/index.js';
+import { ClassId, type MethodId, methodName, ProtocolError, ReplyCode } from './codec/index.js';
 
 const codeOfRefusal: Readonly<Record<Refusal, ReplyCode>> = {
   [Refusal.accessRefused]: ReplyCode.accessRefused,
@@ -21,6 +21,12 @@ export function toProtocolError(error: unknown): ProtocolError {
   if (error instanceof ProtocolError) return error;
   if (error instanceof RefusedError) return new ProtocolError(codeOfRefusal[error.kind], error.message);
   return new ProtocolError(ReplyCode.internalError, 'the broker failed to do this; its log says why');
+}
+
+/** A method that has no business on channel 0 (§4.2.3): one of the connection, or of a channel that should have been named. */
+export function notDueOnChannel0(id: MethodId): ProtocolError {
+  const code = id >>> 16 === ClassId.connection ? ReplyCode.commandInvalid : ReplyCode.channelError;
+  return new ProtocolError(code, `${methodName(id)} is not due on channel 0`, id);
 }
 
 /** For the log: where a fault of the broker comes from. */

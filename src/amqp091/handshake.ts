@@ -9,12 +9,7 @@ import {
   ReplyCode,
 } from './codec/index.js';
 import type { Limits } from './limits.js';
-
-/** What this server says of itself. */
-export interface Product {
-  version: string;
-  clusterName: string;
-}
+import type { Product } from './product.js';
 
 /** What a connection works with; 0 = no limit, no heartbeats. */
 export interface Tuning {
@@ -23,8 +18,9 @@ export interface Tuning {
   heartbeatSeconds: number;
 }
 
-/** The server property that lists the cluster's addresses. */
+/** The server properties with the cluster's addresses, and with the version of this program. */
 const addressesProperty = 'understudy.addresses';
+const versionProperty = 'understudy.version';
 
 /** Extensions as RabbitMQ names them: clients look here before they use one. */
 const capabilities: Arguments = {
@@ -33,10 +29,10 @@ const capabilities: Arguments = {
   'basic.nack': true,
   consumer_cancel_notify: true,
   'connection.blocked': true,
-  consumer_priorities: false,
+  consumer_priorities: true,
   authentication_failure_close: true,
   per_consumer_qos: true,
-  direct_reply_to: false,
+  direct_reply_to: true,
 };
 
 /** More would not fit into the frame, which is small before tune-ok. */
@@ -59,7 +55,8 @@ export function startMethod(
     information: 'Licensed under Apache-2.0',
     [addressesProperty]: fitting(addresses),
     platform: `Node.js ${process.version}`,
-    product: 'Understudy',
+    product: product.name,
+    [versionProperty]: product.ownVersion,
     version: product.version,
   };
   return new ConnectionStart(0, 9, properties, mechanisms.join(' '), 'en_US');

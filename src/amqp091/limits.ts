@@ -37,6 +37,9 @@ export interface Limits {
   creditWindow: number;
   /** Bytes of output waiting for the client. Above it no credit is given; above `outputStallFactor` times it nothing is read. */
   outputBytesMax: number;
+  /** Publishes and settlements of a transaction, and bytes that they take: they are sent off, and written into the log, in one turn. */
+  transactionSizeMax: number;
+  transactionBytesMax: number;
   /** Consumers of a channel. */
   consumersMax: number;
   /**
@@ -67,6 +70,8 @@ export const defaultLimits: Limits = {
   unackedMax: 1_048_576,
   creditWindow: 1_000,
   outputBytesMax: 1024 * 1024,
+  transactionSizeMax: 8_192,
+  transactionBytesMax: 16 * 1024 * 1024,
   consumersMax: 10_000,
   deliverWithinMs: Number.POSITIVE_INFINITY,
 };

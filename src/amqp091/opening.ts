@@ -20,7 +20,8 @@ import {
   ProtocolError,
   ReplyCode,
 } from './codec/index.js';
-import { hasCapability, negotiate, type Product, startMethod, type Tuning, tuneMethod } from './handshake.js';
+import { hasCapability, negotiate, startMethod, type Tuning, tuneMethod } from './handshake.js';
+import type { Product } from './product.js';
 import type { Limits } from './limits.js';
 
 /** The client property by which an operator is known. */
@@ -223,11 +224,6 @@ export class Opening {
   /** This node serves the client. Operators are served by every node, in whatever role. */
   get isAdmitted(): boolean {
     return this.context.admission.state === AdmissionState.serving || this.isOperator;
-  }
-
-  /** It may publish in others' names. */
-  get mayImpersonate(): boolean {
-    return this.context.authenticator.realm.hasTag(this.user, Tag.impersonator);
   }
 
   private get isOperator(): boolean {

@@ -9,13 +9,17 @@
  */
 import { immediately, type MessageParts } from '../log/record.js';
 import { nobody, type Route } from '../model/broker.js';
+import { replyQueue } from '../model/replies.js';
 import { sameBytes } from '../wire/bytes.js';
+import { carbonKeys } from './carbon-copies.js';
 import type { ChannelHost, ConfirmFlush } from './channel-host.js';
-import { ContentHeader, MethodId, ProtocolError, PublishView, ReplyCode } from './codec/index.js';
+import type { ChannelTransaction } from './channel-transaction.js';
+import { ContentHeader, MethodId, ProtocolError, PublishView, ReplyCode, RoutingField } from './codec/index.js';
 import { ConfirmLedger } from './confirm-ledger.js';
 import type { OpenContent } from './input.js';
 import { Pause } from './input-gate.js';
 import { LatePublish } from './late-publish.js';
+import { publishedHeader } from './published-header.js';
 
 /** What frame must come next. */
 const Expect = { method: 0, header: 1, body: 2 } as const;
@@ -25,18 +29,21 @@ type Expect = (typeof Expect)[keyof typeof Expect];
 const metaBytesMax = 512;
 /** The first buffer for a body in several frames; more is allocated only as it really arrives. */
 const firstGatherBytes = 256 * 1024;
-/** RabbitMQ's bound of per-message expiration: 32 bits of milliseconds. */
-const expirationMsMax = 0xffff_ffff;
+/** RabbitMQ's bound of per-message expiration: ten years. */
+const expirationMsMax = 315_360_000_000;
 const persistentMode = 2;
 
 const nothing = new Uint8Array(0);
 
 export class Publisher implements OpenContent, ConfirmFlush {
+  /** Null until tx.select. */
+  transaction: ChannelTransaction | null = null;
   /** Null until confirm.select. */
   confirms: ConfirmLedger | null = null;
   private readonly host: ChannelHost;
   private readonly channel: number;
   private readonly fail: (error: ProtocolError) => void;
+  private readonly ownAddress: () => string | undefined;
   /** Own what is published while it is not known where it goes: what is mandatory, and what is not. */
   private late: { mandatory: LatePublish; other: LatePublish } | undefined;
   private isClosed = false;
@@ -51,11 +58,20 @@ export class Publisher implements OpenContent, ConfirmFlush {
   private holdsInput = false;
   private readonly readHeaders = () => this.header.properties.headers();
 
-  /** @param fail ends the channel with an error that comes later than its publish */
-  constructor(host: ChannelHost, channel: number, fail: (error: ProtocolError) => void) {
+  /**
+   * @param fail ends the channel with an error that comes later than its publish
+   * @param replyAddress where replies to the channel are sent; undefined if it waits for none
+   */
+  constructor(
+    host: ChannelHost,
+    channel: number,
+    fail: (error: ProtocolError) => void,
+    replyAddress: () => string | undefined,
+  ) {
     this.host = host;
     this.channel = channel;
     this.fail = fail;
+    this.ownAddress = replyAddress;
   }
 
   /** True between a basic.publish and the end of its body. */
@@ -143,6 +159,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
     this.releaseInput();
     if (this.confirms) this.host.broker.forgetPublisher(this.confirms);
     this.confirms = null;
+    this.transaction?.close();
     this.route = null;
   }
 
@@ -194,7 +211,13 @@ export class Publisher implements OpenContent, ConfirmFlush {
     counters.published++;
     if (method.immediate) throw new ProtocolError(ReplyCode.notImplemented, 'immediate=true', MethodId.basicPublish);
     let { route } = this;
-    if (route === null || route.version !== broker.routingVersion || !this.sameRoute()) route = this.findRoute();
+    if (
+      route === null ||
+      route.version !== broker.routingVersion ||
+      properties.routingFields !== 0 ||
+      !this.sameRoute()
+    )
+      route = this.findRoute();
     parts.persistent = properties.deliveryMode === persistentMode;
     parts.priority = properties.priority;
     parts.expiresAt = 0;
@@ -206,12 +229,14 @@ export class Publisher implements OpenContent, ConfirmFlush {
     parts.headerBytes = properties.bytes;
     parts.headerStart = properties.start;
     parts.headerLength = properties.end - properties.start;
+    if (properties.routingFields !== 0 || properties.replyToLength === replyQueue.length) this.rewriteHeader(parts);
     parts.bodyBytes = bodyBytes;
     parts.bodyStart = bodyStart;
     parts.bodyLength = header.bodySize;
+    if (this.transaction !== null) return this.transaction.publish(method, properties, parts);
     if (route.queueCount === 0 && method.mandatory) this.returnToSender(parts);
     const owner = route.isKnown ? (confirms ?? nobody) : this.lateOwner(method.mandatory);
-    const parted = route.queueCount > 0 ? broker.publish(route, parts, owner, confirms?.nextTag ?? 0) : 0;
+    const parted = broker.publish(route, parts, owner, confirms?.nextTag ?? 0);
     if (confirms === null) return;
     confirms.opened(parted);
     if (confirms.outstanding >= host.limits.unconfirmedMax) this.holdInput();
@@ -224,12 +249,13 @@ export class Publisher implements OpenContent, ConfirmFlush {
   }
 
   private findRoute(): Route {
-    const { method, host } = this;
+    const { method, host, header } = this;
     this.route = null;
     const exchange = method.exchange();
     const routingKey = method.routingKey();
     const hasTopics = host.permissions.requireWrite(exchange);
-    const route = host.broker.route(host.vhost, exchange, routingKey, this.readHeaders);
+    const keys = header.properties.routingFields === 0 ? undefined : carbonKeys(header.properties);
+    const route = host.broker.route(host.vhost, exchange, routingKey, this.readHeaders, keys);
     if (hasTopics && host.broker.isTopicExchange(host.vhost, exchange))
       host.permissions.requireTopic('write', exchange, routingKey);
     if (!route.keyed) return route;
@@ -256,12 +282,30 @@ export class Publisher implements OpenContent, ConfirmFlush {
   private checkUserId(): void {
     const { user } = this.host;
     const { userId } = this.header.properties;
-    if (userId === user || this.host.mayImpersonate) return;
+    if (userId === user || this.host.permissions.mayImpersonate) return;
     throw new ProtocolError(
       ReplyCode.preconditionFailed,
       `user_id property set to '${userId ?? ''}' but authenticated user was '${user}'`,
       MethodId.basicPublish,
     );
+  }
+
+  /** What others see of the message differs from what was published: BCC is gone, the client's own address stands for its replies. */
+  private rewriteHeader(parts: MessageParts): void {
+    const { properties } = this.header;
+    const wantsReplies = properties.replyTo === replyQueue;
+    if (!wantsReplies && (properties.routingFields & RoutingField.bcc) === 0) return;
+    const header = publishedHeader(properties, wantsReplies ? this.replyAddress() : undefined);
+    parts.headerBytes = header;
+    parts.headerStart = 0;
+    parts.headerLength = header.length;
+  }
+
+  private replyAddress(): string {
+    const address = this.ownAddress();
+    if (address !== undefined) return address;
+    const text = 'fast reply consumer does not exist';
+    throw new ProtocolError(ReplyCode.preconditionFailed, text, MethodId.basicPublish);
   }
 
   private lateOwner(mandatory: boolean): LatePublish {
@@ -273,7 +317,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
     return mandatory ? this.late.mandatory : this.late.other;
   }
 
-  private readonly returnToSender = (message: MessageParts): void => {
+  readonly returnToSender = (message: MessageParts): void => {
     if (this.isClosed) return;
     const { host } = this;
     host.counters.returned++;

@@ -67,11 +67,33 @@ export class Unacked {
     }
     let first = multiple ? 0 : last;
     for (; first <= last; first++) this.settleSlot((this.head + first) & this.mask, outcome);
-    while (this.slots > 0 && this.holders[this.head] === null) {
-      this.head = (this.head + 1) & this.mask;
-      this.slots--;
-    }
+    this.trim();
     return true;
+  }
+
+  has(tag: number): boolean {
+    return this.indexOf(tag) >= 0;
+  }
+
+  /** Tags of the deliveries up to `tag`, in order. */
+  tagsUpTo(tag: number): number[] {
+    const tags: number[] = [];
+    for (let i = 0; i < this.slots; i++) {
+      const slot = (this.head + i) & this.mask;
+      if (this.tags[slot]! > tag) break;
+      if (this.holders[slot]) tags.push(this.tags[slot]!);
+    }
+    return tags;
+  }
+
+  /** Takes the delivery `tag` out, for whoever settles it. */
+  take(tag: number, taken: (holder: Holder, position: number) => void): void {
+    const index = this.indexOf(tag);
+    if (index < 0) return;
+    const slot = (this.head + index) & this.mask;
+    taken(this.holders[slot]!, this.positions[slot]!);
+    this.emptySlot(slot)?.settled();
+    this.trim();
   }
 
   /** Visits every delivery in order. */
@@ -86,15 +108,29 @@ export class Unacked {
   private settleSlot(slot: number, outcome: Outcome): void {
     const holder = this.holders[slot];
     if (!holder) return;
-    const consumer = this.consumers[slot];
     const position = this.positions[slot]!;
-    this.holders[slot] = null;
-    this.consumers[slot] = null;
-    this.live--;
+    const consumer = this.emptySlot(slot);
     if (outcome === Outcome.ack) holder.ack(position);
     else if (outcome === Outcome.requeue) holder.requeue(position);
     else holder.reject(position);
     if (consumer) consumer.settled();
+  }
+
+  /** Returns whose it was. */
+  private emptySlot(slot: number): Consumer | null {
+    const consumer = this.consumers[slot]!;
+    this.holders[slot] = null;
+    this.consumers[slot] = null;
+    this.live--;
+    return consumer;
+  }
+
+  /** The first slot is never empty. */
+  private trim(): void {
+    while (this.slots > 0 && this.holders[this.head] === null) {
+      this.head = (this.head + 1) & this.mask;
+      this.slots--;
+    }
   }
 
   /** Index from the head of the outstanding delivery `tag`; -1 if there is none. */

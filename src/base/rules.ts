@@ -94,6 +94,8 @@ export interface Rules {
 
   /** 14: the log drops a publish it has already. Off: it takes it again. */
   readonly dedupe: boolean;
+  /** 14: what a transaction does in a group is one batch. Off: its publishes are one, its settlements another one. */
+  readonly wholeUnits: boolean;
   /** 14: unconfirmed publishes are sent again before any new one, and the log takes only the next. Off: after new ones, and any higher one. */
   readonly resendFirst: boolean;
   /** 14, 19: publishers' last numbers are part of a join and of checkpoints. Off: they are forgotten. */
@@ -192,6 +194,7 @@ export const allRules: Rules = {
   flagReaped: true,
   holdOverLinkLoss: true,
   dedupe: true,
+  wholeUnits: true,
   resendFirst: true,
   publishersKept: true,
   byIncarnation: true,

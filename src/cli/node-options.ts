@@ -16,6 +16,7 @@ const shared: readonly [flags: string, description: string][] = [
   ],
   ['--replicate <what>', 'queues that are on several nodes: all, durable or none; when founded (default all)'],
   ['--memory <bytes>', 'memory for messages; beyond it they live on disk only (default 256MiB)'],
+  ['--product <name>', 'what clients are told that this is: understudy or rabbitmq (default understudy)'],
   ['--disk-free-min <bytes>', 'publishers wait below this much free disk space (default 50MiB)'],
   [
     '--time-share <time>',

@@ -22,6 +22,7 @@ export async function nodeOptions(settings: NodeSettings, logger: Logger): Promi
     data: settings.data,
     cluster,
     logger,
+    product: settings.product,
     users: undefined,
     loopbackUsers: settings.loopbackUsers,
     anonymousUser: settings.anonymousUser,

@@ -41,6 +41,8 @@ export interface NodeSettings {
   replicate: (typeof replicateDefaults)[number];
   memoryBytes: number;
   diskFreeBytesMin: number;
+  /** What clients are told that this is. */
+  product: (typeof products)[number];
   lead: boolean;
   /** The newest protocol version that the node speaks. */
   protocol: number;
@@ -55,6 +57,7 @@ export interface NodeSettings {
 }
 
 const replicateDefaults = ['all', 'durable', 'none'] as const;
+const products = ['understudy', 'rabbitmq'] as const;
 const clientPolicies = ['any', 'primary'] as const;
 const placements = ['spread', 'single', 'ring', 'follow-consumers', 'time-shared'] as const;
 
@@ -166,6 +169,7 @@ const schema = v.strictObject({
   replicate: v.optional(oneOf(replicateDefaults), 'all'),
   memory: v.optional(read(atLeast(parseBytes, 16 * mebibyte, '16MiB')), '256MiB'),
   'disk-free-min': v.optional(read(parseBytes), '50MiB'),
+  product: v.optional(oneOf(products), 'understudy'),
   lead: v.optional(oneOf(['true', 'false']), 'true'),
   protocol: v.optional(whole(protocolVersions.min, protocolVersions.max), String(protocolVersions.max)),
   're-replicate-after': v.optional(read(parseDuration), '10m'),
@@ -253,6 +257,7 @@ export function readSettings(...layers: readonly RawSettings[]): NodeSettings {
     replicate: output.replicate,
     memoryBytes: output.memory,
     diskFreeBytesMin: output['disk-free-min'],
+    product: output.product,
     lead: output.lead === 'true',
     protocol: output.protocol,
     reReplicateAfterMs: output['re-replicate-after'],

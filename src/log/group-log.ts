@@ -77,6 +77,7 @@ export class GroupLog {
   /** What its newest kind of record needs. */
   private batchVersion = 1;
   private batchRelaxed = true;
+  private isTogether = false;
   private nextLsn: Lsn = 0;
   private epochEnd: Lsn = 0;
 
@@ -112,6 +113,7 @@ export class GroupLog {
   /** Makes room for a record; may seal the open batch first, which `sealed` then receives. */
   reserve(bytes: number, sealed: (batch: Batch) => void): void {
     const needed = bytes + (this.batchStart < 0 ? batchHeaderBytes : 0);
+    if (this.isTogether && this.batchStart >= 0 && this.offset + needed > this.chunk!.capacity) this.moveBatch(bytes);
     if (this.chunk === undefined || this.offset + needed > this.chunk.capacity) {
       const batch = this.seal(true);
       if (batch !== undefined) sealed(batch);
@@ -126,6 +128,27 @@ export class GroupLog {
       this.batchRelaxed = true;
       this.offset += batchHeaderBytes;
     }
+  }
+
+  /** All that `run` appends comes into one batch. */
+  together(run: () => void): void {
+    this.isTogether = true;
+    try {
+      run();
+    } finally {
+      this.isTogether = false;
+    }
+  }
+
+  /** The open batch goes on in a larger chunk: nobody refers to its records yet. */
+  private moveBatch(bytes: number): void {
+    const from = this.chunk!;
+    const batch = from.bytes!.subarray(this.batchStart, this.offset);
+    this.openNewChunk(2 * (batch.length + bytes));
+    this.chunk!.bytes!.set(batch);
+    this.batchStart = 0;
+    this.offset = batch.length;
+    this.chunks.unpin(from);
   }
 
   /** Takes the record encoded at openChunk/openOffset. Returns its lsn. */

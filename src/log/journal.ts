@@ -18,6 +18,8 @@ export interface GroupMeta {
   publishers: [boot: number, sequence: number][];
   /** Which messages of other groups' outboxes are here (rules 16, 19). Not there: none. From protocol version 3 on. */
   origins?: [group: number, done: Lsn, positions: Lsn[]][];
+  /** How often messages came back. Not there: no message did. From protocol version 3 on. */
+  returns?: [incarnation: Lsn, position: Lsn, count: number][];
   /** Wiring version applied to this group (rule 15). */
   wiringVersion: number;
   /** Everything up to here was applied when this was written; at least the base of a finished join. */

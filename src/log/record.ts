@@ -24,18 +24,22 @@
  * dequeueRange (count = number of positions; since version 2)
  *  16 f64 incarnation   24 f64 first position, the others are its neighbours upwards
  *
+ * returned (count = number of positions; since version 3)
+ *  16 f64 incarnation   24 count x (f64 position, u32 how often it came back)
+ *
  * Lengths tell where each part ends, the record's own where the next one begins: fields can be added at the end of a record, and
  * who does not know them skips them.
  */
 import { Feature } from '../base/versions.js';
 import type { Lsn } from './lsn.js';
 
-export const RecordKind = { enqueue: 1, dequeue: 2, open: 3, drop: 4, dequeueRange: 5 } as const;
+export const RecordKind = { enqueue: 1, dequeue: 2, open: 3, drop: 4, dequeueRange: 5, returned: 6 } as const;
 export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];
 
 /** The protocol version that is needed to read the record at `start`. */
 export function versionOf(bytes: Uint8Array, start: number): number {
   if (bytes[start + 4] === RecordKind.dequeueRange) return Feature.dequeueRange;
+  if (bytes[start + 4] === RecordKind.returned) return Feature.returns;
   return (bytes[start + 5]! & RecordFlag.origin) === 0 ? 1 : Feature.outbox;
 }
 
@@ -364,6 +368,45 @@ export function forEachDequeued(bytes: Uint8Array, view: DataView, at: number, e
     position += delta + byte * scale;
     each(position);
   }
+}
+
+const returnedHeaderBytes = 24;
+const returnedBytes = 12;
+
+export function returnedLength(count: number): number {
+  return returnedHeaderBytes + count * returnedBytes;
+}
+
+/** Writes how often each of these messages came back, and returns the length. Not before its version is in use. */
+export function encodeReturned(
+  bytes: Uint8Array,
+  view: DataView,
+  at: number,
+  incarnation: number,
+  positions: readonly number[],
+  counts: readonly number[],
+  durable: boolean,
+): number {
+  const length = returnedLength(positions.length);
+  view.setUint32(at, length, true);
+  bytes[at + 4] = RecordKind.returned;
+  bytes[at + 5] = durable ? RecordFlag.durable : 0;
+  view.setUint16(at + 6, positions.length, true);
+  view.setFloat64(at + 8, 0, true);
+  view.setFloat64(at + 16, incarnation, true);
+  let to = at + returnedHeaderBytes;
+  for (let i = 0; i < positions.length; i++, to += returnedBytes) {
+    view.setFloat64(to, positions[i]!, true);
+    view.setUint32(to + 8, counts[i]!, true);
+  }
+  return length;
+}
+
+/** Calls `each` with what the record at `at` says. */
+export function forEachReturned(view: DataView, at: number, each: (position: number, count: number) => void): void {
+  const count = view.getUint16(at + 6, true);
+  for (let i = 0, from = at + returnedHeaderBytes; i < count; i++, from += returnedBytes)
+    each(view.getFloat64(from, true), view.getUint32(from + 8, true));
 }
 
 /** What every replica must know of a queue; the rest of its declaration is wiring. */

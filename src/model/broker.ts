@@ -5,6 +5,8 @@
 import type { EnqueueView, MessageParts } from '../log/record.js';
 import type { MoveStage } from './wiring/objects.js';
 import type { Definition } from './policy/definition.js';
+import type { Replies } from './replies.js';
+import type { TransactionPort } from './transaction.js';
 
 /** A client connection, unique in the cluster: `<node>/<boot>/<n>`. It owns exclusive queues. */
 export type ConnectionId = string;
@@ -170,8 +172,17 @@ export interface Subscription extends Holder {
 
 /** Takes deliveries. One per channel. */
 export interface DeliverySink {
-  /** One message, within the credit granted. The view is valid during the call only. */
-  deliver(subscription: Subscription, position: number, redelivered: boolean, message: EnqueueView): void;
+  /**
+   * One message, within the credit granted. The view is valid during the call only. `returns`: how often it came back, where that is
+   * counted.
+   */
+  deliver(
+    subscription: Subscription,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void;
   /** The broker ended the subscription (queue deleted, or its node lost). */
   cancelled(subscription: Subscription, reason: string): void;
   /** Calls `visit` for every message that this sink's client holds unsettled, in order of delivery (rule 13). */
@@ -201,7 +212,14 @@ export interface GetRequest {
   connection: ConnectionId;
   sink: DeliverySink;
   /** `holder` settles the message unless noAck. The view is valid during the call only. `remaining`: messages still ready. */
-  got(message: EnqueueView, position: number, redelivered: boolean, remaining: number, holder: Holder): void;
+  got(
+    message: EnqueueView,
+    position: number,
+    redelivered: boolean,
+    remaining: number,
+    holder: Holder,
+    returns: number,
+  ): void;
   empty(): void;
   failed(error: Error): void;
 }
@@ -217,6 +235,8 @@ export interface Broker {
   readonly node: string;
   readonly wiring: Wiring;
   readonly gate: PublishGate;
+  readonly replies: Replies;
+  readonly transactions: TransactionPort;
   hasVhost(name: string): boolean;
   /** Whether the exchange of this name, if there is one, is of the type topic. */
   isTopicExchange(vhost: string, name: string): boolean;
@@ -225,8 +245,15 @@ export interface Broker {
   /**
    * Finds the queues for a message with this node's own wiring. `headers` is called only if an exchange needs it.
    * Throws RefusedError (not-found, or access-refused for an internal exchange).
+   * @param moreKeys routing keys with which it is published as well (CC, BCC): each queue gets it once
    */
-  route(vhost: string, exchange: string, routingKey: string, headers: () => Arguments): Route;
+  route(
+    vhost: string,
+    exchange: string,
+    routingKey: string,
+    headers: () => Arguments,
+    moreKeys?: readonly string[],
+  ): Route;
   /**
    * Sends a message on its way. Returns the number of parts, one per group; `owner.completed(tag)` is called once for each
    * when it is safe on every in-sync replica (at once in a later phase of this turn where nothing must be waited for), and

@@ -23,6 +23,8 @@ export interface GroupAppender {
    * applied to the group's state, in a later phase of this turn at the earliest. The next one is to be encoded behind it.
    */
   append(length: number): Lsn;
+  /** Everything that `run` appends, with as many calls of `reserve` as it takes, comes into one batch. */
+  together(run: () => void): void;
   /**
    * True if events that are not durable must be logged as well (other replicas follow). If false, a dequeue of a message
    * that is not durable may be applied to the state at once, without a record.
@@ -82,6 +84,11 @@ export interface GroupServicePort {
     sequence: number,
     wiringVersion: number,
   ): void;
+  /**
+   * What a transaction does in this group: the unit at `start` (model/unit.ts), whose number is this node's next one, as if it were a
+   * publish. It is copied.
+   */
+  transact(bytes: Uint8Array, view: DataView, start: number, wiringVersion: number): void;
   /** The client is done with a message it held: it is dequeued. Idempotent. Counts for `settled`. */
   ack(incarnation: number, position: number): void;
   /** `delivered`: the client saw it, so it is flagged when it comes again. Counts for `settled`. */
@@ -119,8 +126,15 @@ export interface GroupClientPort {
   rejected(sequence: number): void;
   /** The first `count` settlements (ack, requeue, reject) of this attachment are committed. Cumulative. */
   settled(count: number): void;
-  /** The view is valid during the call only. */
-  deliver(subscriber: number, incarnation: number, position: number, redelivered: boolean, message: EnqueueView): void;
+  /** The view is valid during the call only. `returns`: how often it came back, where that is counted. */
+  deliver(
+    subscriber: number,
+    incarnation: number,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void;
   /** `refusal`: '' or '<kind>: text', kinds as in Refusal. */
   subscribed(subscriber: number, refusal: string): void;
   unsubscribed(subscriber: number): void;
@@ -133,6 +147,7 @@ export interface GroupClientPort {
     redelivered: boolean,
     remaining: number,
     message: EnqueueView,
+    returns: number,
   ): void;
   /** `refusal`: '' = empty. */
   gotNothing(request: number, refusal: string): void;

@@ -13,10 +13,18 @@
 import type { Chunk } from '../log/chunk.js';
 import type { GroupMeta } from '../log/journal.js';
 import type { Lsn } from '../log/lsn.js';
-import { enqueueHeaderBytes, forEachDequeued, originAt, RecordFlag, RecordKind } from '../log/record.js';
+import {
+  enqueueHeaderBytes,
+  forEachDequeued,
+  forEachReturned,
+  originAt,
+  RecordFlag,
+  RecordKind,
+} from '../log/record.js';
 import type { GroupState, QueueState } from './group-state.js';
 import { CopyMarks } from './recovery/copy-marks.js';
 import { FoundQueue } from './recovery/found-queue.js';
+import { Returns } from './returns.js';
 
 /** Positions looked up in one turn at the end: a millisecond or two when all is out of the processor's caches. */
 const finishSlice = 4096;
@@ -28,6 +36,8 @@ export class GroupRecovery {
   private readonly marks = new CopyMarks();
   /** The queue that was asked for last: mostly it is the next one too. */
   private recent = new FoundQueue(-1);
+  /** Of messages that may be gone. */
+  private readonly returns = new Returns();
   private dequeueLsn: Lsn = 0;
   /** The meta data have all publishers' numbers up to here. */
   private numbered: Lsn = 0;
@@ -43,6 +53,7 @@ export class GroupRecovery {
     const state = this.state;
     state.publishers.merge(meta.publishers);
     state.origins.merge(meta.origins ?? []);
+    this.returns.merge(meta.returns ?? []);
     state.wiringVersion = Math.max(state.wiringVersion, meta.wiringVersion);
     state.applied = Math.max(state.applied, meta.applied);
     this.numbered = Math.max(this.numbered, meta.applied);
@@ -65,6 +76,11 @@ export class GroupRecovery {
       case RecordKind.dequeueRange:
         this.dequeueLsn = lsn;
         this.dequeue(chunk, offset);
+        break;
+      case RecordKind.returned:
+        forEachReturned(view, offset, (position, count) =>
+          this.returns.note(view.getFloat64(offset + 16, true), position, count),
+        );
         break;
       case RecordKind.open:
         state.wiringVersion = Math.max(state.wiringVersion, view.getFloat64(offset + 24, true));
@@ -123,6 +139,15 @@ export class GroupRecovery {
         if (i % stepPositions === stepPositions - 1) yield stepPositions;
         this.removeOne(queue, dequeued.at(i), dequeued.lsnAt(i));
       }
+    }
+    yield* this.keepReturns();
+  }
+
+  private *keepReturns(): Generator<number, void> {
+    for (const [incarnation, position, count] of this.returns.list()) {
+      if (this.state.queue(incarnation)?.index.find(position) !== undefined)
+        this.state.returns.note(incarnation, position, count);
+      yield 1;
     }
   }
 

@@ -14,6 +14,7 @@ import {
   expiresAt,
   enqueueHeaderBytes,
   forEachDequeued,
+  forEachReturned,
   originAt,
   priorityOf,
   RecordFlag,
@@ -21,6 +22,7 @@ import {
   type ReplicaOptions,
 } from '../log/record.js';
 import { Origins } from './origins.js';
+import { Returns } from './returns.js';
 import { Publishers } from './publishers.js';
 import { LaneIndex, priorityMax } from './queue/lane-index.js';
 import { PiecePool } from './queue/queue-index.js';
@@ -56,6 +58,7 @@ export class GroupState {
   readonly slices: Slices;
   readonly publishers: Publishers = new Publishers();
   readonly origins: Origins = new Origins();
+  readonly returns: Returns = new Returns();
   /** Highest lsn applied. */
   applied: Lsn = 0;
   /** Wiring version of the last `open` or `drop` applied (rule 15). */
@@ -131,6 +134,9 @@ export class GroupState {
         this.dequeueFrom = this.queue(view.getFloat64(offset + 16, true));
         if (this.dequeueFrom !== undefined) forEachDequeued(chunk.bytes!, view, offset, this.dequeueOne);
         break;
+      case RecordKind.returned:
+        this.noteReturns(view, offset);
+        break;
       case RecordKind.open:
         this.open(chunk, offset);
         break;
@@ -143,6 +149,15 @@ export class GroupState {
         throw new Error(`unknown kind of record ${chunk.bytes![offset + 4]} at ${offset} of chunk ${chunk.id}`);
     }
     if (lsn > this.applied) this.applied = lsn;
+  }
+
+  /** Of messages that are here. */
+  noteReturns(view: DataView, offset: number): void {
+    const incarnation = view.getFloat64(offset + 16, true);
+    const index = this.queue(incarnation)?.index;
+    forEachReturned(view, offset, (position, count) => {
+      if (index?.find(position) !== undefined) this.returns.note(incarnation, position, count);
+    });
   }
 
   /** Takes the messages at `positions[0..count)` out of the queue, without a record. Those that are not there are passed over. */
@@ -161,6 +176,7 @@ export class GroupState {
     const slot = incarnation & (recentQueues - 1);
     if (this.recent[slot] === queue) this.recent[slot] = undefined;
     if (queue.openChunk >= 0) this.chunks.release(this.chunk(queue.openChunk), queue.openLength);
+    this.returns.forgetQueue(incarnation);
     this.letGo(queue);
     queue.watcher?.dropped();
     for (const observer of this.observers) observer.dropped(queue);
@@ -340,7 +356,7 @@ export class GroupState {
       if (!queue.index.add(lsn, chunk.id, offset, length, body, isDurable, priority)) continue;
       this.chunks.retain(chunk, length);
       if (expires) queue.mayExpire = true;
-      if (queue.watcher !== undefined) queue.watcher.added(body);
+      if (queue.watcher !== undefined) queue.watcher.added(lsn, body, chunk, offset);
       for (let o = 0; o < this.observers.length; o++) this.observers[o]!.enqueued(queue, lsn, chunk, offset);
     }
   }
@@ -353,6 +369,7 @@ export class GroupState {
     const length = entry.length;
     queue.index.remove(entry);
     this.chunks.release(chunk, length);
+    if (this.returns.size > 0) this.returns.forget(queue.incarnation, position);
     for (let o = 0; o < this.observers.length; o++) this.observers[o]!.dequeued(queue, position);
   };
 

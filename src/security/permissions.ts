@@ -5,7 +5,7 @@
 import { Refusal, RefusedError } from '../base/errors.js';
 import { PatternError } from '../model/policy/pattern-parser.js';
 import { Pattern } from '../model/policy/pattern.js';
-import type { Realm } from './realm.js';
+import { type Realm, Tag } from './realm.js';
 
 export type Permission = 'configure' | 'write' | 'read';
 export type ResourceKind = 'queue' | 'exchange';
@@ -74,6 +74,11 @@ export class Permissions {
     throw this.refused(
       `${permission} access to topic '${routingKey}' in exchange '${exchange}' in vhost '${this.vhost}'`,
     );
+  }
+
+  /** Whether the user may publish in others' names. */
+  get mayImpersonate(): boolean {
+    return this.realm.hasTag(this.user, Tag.impersonator);
   }
 
   private get mayAll(): boolean {

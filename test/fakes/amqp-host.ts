@@ -2,6 +2,7 @@ import type { Clock } from '../../src/base/clock.js';
 import { silentLogger } from '../../src/base/logger.js';
 import { Turn } from '../../src/base/turn.js';
 import type { Limits } from '../../src/amqp091/limits.js';
+import { productAs } from '../../src/amqp091/product.js';
 import { type Amqp091Server, createAmqp091Server } from '../../src/amqp091/server.js';
 import { AccessTables } from '../../src/model/access/access-tables.js';
 import { Authenticator } from '../../src/security/authenticator.js';
@@ -56,7 +57,7 @@ export class AmqpHost implements AsyncDisposable {
       authenticator,
       admission,
       limits,
-      product: { version: '0.0.0', clusterName: 'test' },
+      product: productAs('understudy', '0.0.0', 'test'),
       boot: 1,
     });
     const { port } = await server.listen('127.0.0.1', 0);

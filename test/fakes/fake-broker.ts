@@ -23,9 +23,12 @@ import type {
   Subscription,
   Wiring,
 } from '../../src/model/broker.js';
+import { FakeTransactions } from './fake-transactions.js';
+import { FakeReplies } from './fake-replies.js';
 import { type FakeHolder, FakeQueue, FakeSubscription, fakeMessage } from './fake-queue.js';
 
 interface FakeRoute extends Route {
+  addresses: string[];
   queues: FakeQueue[];
 }
 
@@ -49,6 +52,8 @@ export class FakeBroker implements Broker, Wiring {
   readonly node = 'fake';
   readonly wiring: Wiring = this;
   readonly gate: FakeGate = new FakeGate();
+  readonly replies: FakeReplies = new FakeReplies();
+  readonly transactions: FakeTransactions = new FakeTransactions(this);
   routingVersion = 1;
   /** Wiring changes and consumes wait for it. */
   pause: Promise<void> = Promise.resolve();
@@ -203,7 +208,13 @@ export class FakeBroker implements Broker, Wiring {
 
   // Messages
 
-  route(_vhost: string, exchange: string, routingKey: string, headers: () => Arguments): FakeRoute {
+  route(
+    _vhost: string,
+    exchange: string,
+    routingKey: string,
+    headers: () => Arguments,
+    moreKeys: readonly string[] = [],
+  ): FakeRoute {
     this.routeCount++;
     const declaration = this.exchanges.get(exchange);
     if (!declaration) throw noExchange(exchange);
@@ -211,10 +222,13 @@ export class FakeBroker implements Broker, Wiring {
       throw new RefusedError(Refusal.accessRefused, `cannot publish to internal exchange '${exchange}' in vhost '/'`);
     }
     const queues = new Set<FakeQueue>();
-    this.collect(exchange, routingKey, headers, queues);
+    const keys = [routingKey, ...moreKeys];
+    for (const key of keys) this.collect(exchange, key, headers, queues);
+    const addresses = exchange === '' ? keys.filter((key) => this.replies.sinks.has(key)) : [];
     return {
+      addresses,
       version: this.routingVersion,
-      keyed: declaration.type !== 'headers',
+      keyed: declaration.type !== 'headers' && keys.length === 1 && addresses.length === 0,
       queueCount: queues.size,
       isKnown: true,
       queues: [...queues],
@@ -222,6 +236,7 @@ export class FakeBroker implements Broker, Wiring {
   }
 
   publish(route: FakeRoute, parts: MessageParts, owner: PublishOwner, tag: number): number {
+    for (const address of route.addresses) this.replies.send(address, parts);
     if (route.queues.length === 0) return 0;
     for (const queue of route.queues) queue.enqueue(fakeMessage(parts, ++this.position));
     this.unconfirmed.push({ owner, tag });

@@ -93,7 +93,7 @@ export class FakeQueue {
       this.held.set(message.position, message);
     }
     flyweight.set(message.bytes, message.view, 0);
-    request.got(flyweight, message.position, message.redelivered, this.readyCount, holder);
+    request.got(flyweight, message.position, message.redelivered, this.readyCount, holder, 0);
   }
 
   wake(): void {
@@ -124,7 +124,7 @@ export class FakeQueue {
       subscription.positions.add(message.position);
     }
     flyweight.set(message.bytes, message.view, 0);
-    subscription.request.sink.deliver(subscription, message.position, message.redelivered, flyweight);
+    subscription.request.sink.deliver(subscription, message.position, message.redelivered, flyweight, 0);
   }
 
   private take(): FakeMessage | undefined {

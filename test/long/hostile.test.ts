@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { ConnectionClose } from '../../src/amqp091/codec/index.js';
 import { defaultLimits } from '../../src/amqp091/limits.js';
 import { openFilesMax } from '../../src/process/open-files.js';
-import { RawClient } from '../fakes/raw-client.js';
+import { RawClient } from '../support/raw-client.js';
 import * as floods from '../support/attacks/floods.js';
 import * as readers from '../support/attacks/readers.js';
 import * as sockets from '../support/attacks/sockets.js';

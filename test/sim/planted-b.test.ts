@@ -36,4 +36,5 @@ plantedTests([
   { rule: 'movedSafeFirst', scenario: 'move-interrupted', from: 41 },
   { rule: 'outboxOnce', scenario: 'deaths', from: 2 },
   { rule: 'outboxSafeFirst', scenario: 'deaths', from: 2 },
+  { rule: 'wholeUnits', scenario: 'transactions' },
 ]);

@@ -10,7 +10,7 @@ import {
   MethodId,
   protocolHeader,
 } from '../../src/amqp091/codec/index.js';
-import { RawClient, startOk } from '../fakes/raw-client.js';
+import { RawClient, startOk } from './raw-client.js';
 
 const queue = 'failover';
 /** After all members have refused. */

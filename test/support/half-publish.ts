@@ -1,7 +1,7 @@
 /** A publish whose bytes are sent part by part. */
 import assert from 'node:assert/strict';
 import { BasicProperties, BasicPublish, ConfirmSelect, MethodId, QueueDeclare } from '../../src/amqp091/codec/index.js';
-import { RawClient } from '../fakes/raw-client.js';
+import { RawClient } from './raw-client.js';
 
 export class HalfPublish {
   private readonly client: RawClient;

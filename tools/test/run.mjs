@@ -16,6 +16,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fetchEtcd } from './etcd.mjs';
+import { buildGoClientTests } from './go-client.mjs';
 import { fetchIp } from './ip.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
@@ -37,15 +38,16 @@ const parts = {
       ]),
     ),
   long: () =>
-    withServices(() =>
-      runTests(
+    withServices(() => {
+      if (longNames.length === 0 || longNames.includes('go-suite')) attempt(buildGoClientTests);
+      return runTests(
         'long',
         perFile(1, 6 * 3600),
         longNames.length > 0
           ? longNames.map((name) => join('build/test/long', `${name}.test.js`))
           : testFiles('build/test/long'),
-      ),
-    ),
+      );
+    }),
 };
 /** Files of test/long that are wanted; none: all. */
 const longNames = [];
@@ -109,13 +111,17 @@ async function withServices(runThem) {
     console.error(error.message);
     return false;
   }
+  attempt(fetchIp);
+  return await runThem();
+}
+
+/** Fetches what only few tests need: without it they say so, and fail. */
+function attempt(fetch) {
   try {
-    fetchIp();
+    fetch();
   } catch (error) {
-    // The few that need it say so, and fail.
     console.error(error.message);
   }
-  return await runThem();
 }
 
 function perFile(concurrency, secondsMax) {

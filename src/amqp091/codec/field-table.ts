@@ -168,11 +168,38 @@ function readValue(reader: ByteReader, depth: number): ArgumentValue {
   }
 }
 
-/** Steps over a table and checks all of it, without making values. Throws DecodeError just where `readTable` would. */
-export function skipTable(reader: ByteReader): void {
+/** Fields of a message's headers that say where it goes, as bits. */
+export const RoutingField = { cc: 1, bcc: 2 } as const;
+
+/**
+ * Steps over a table and checks all of it, without making values. Returns which of the fields of `RoutingField` it has. Throws
+ * DecodeError just where `readTable` would.
+ */
+export function skipTable(reader: ByteReader): number {
   valuesLeft = tableValuesMax;
-  skipFields(reader, 1, true);
+  const outerEnd = enter(reader, 'a field table');
+  let found = 0;
+  while (reader.at < reader.end) {
+    countValue();
+    const length = reader.u8();
+    const at = reader.take(length);
+    if (length === 2 || length === 3) found |= routingField(reader.bytes, at, length);
+    skipValue(reader, 1);
+  }
+  reader.end = outerEnd;
+  return found;
 }
+
+/** Is the name of two or three letters `CC` or `BCC`? */
+function routingField(bytes: Uint8Array, at: number, length: number): number {
+  const last = at + length - 1;
+  if (bytes[last] !== letterC || bytes[last - 1] !== letterC) return 0;
+  if (length === 2) return RoutingField.cc;
+  return bytes[at] === letterB ? RoutingField.bcc : 0;
+}
+
+const letterB = 0x42;
+const letterC = 0x43;
 
 function skipFields(reader: ByteReader, depth: number, named: boolean): void {
   checkDepth(depth);
@@ -241,6 +268,41 @@ export function copyFields(reader: ByteReader, writer: ByteWriter, wants: (name:
   }
   reader.end = outerEnd;
 }
+
+/** The first field of that name: its value, and what RabbitMQ calls the value's type; undefined if there is none. Throws DecodeError. */
+export function findField(reader: ByteReader, wanted: string): { type: string; value: ArgumentValue } | undefined {
+  valuesLeft = tableValuesMax;
+  const outerEnd = enter(reader, 'a field table');
+  let found: { type: string; value: ArgumentValue } | undefined;
+  while (reader.at < reader.end && found === undefined) {
+    if (readLooseString(reader) === wanted) {
+      const type = typeNames.get(reader.bytes[reader.at]!) ?? 'unknown';
+      found = { type, value: readValue(reader, 1) };
+    } else skipValue(reader, 1);
+  }
+  reader.end = outerEnd;
+  return found;
+}
+
+const typeNames: ReadonlyMap<number, string> = new Map([
+  [Letter.boolean, 'bool'],
+  [Letter.i8, 'byte'],
+  [Letter.u8, 'unsignedbyte'],
+  [Letter.i16, 'short'],
+  [Letter.u16, 'unsignedshort'],
+  [Letter.i32, 'signedint'],
+  [Letter.u32, 'unsignedint'],
+  [Letter.i64, 'long'],
+  [Letter.f32, 'float'],
+  [Letter.f64, 'double'],
+  [Letter.decimal, 'decimal'],
+  [Letter.timestamp, 'timestamp'],
+  [Letter.longString, 'longstr'],
+  [Letter.bytes, 'binary'],
+  [Letter.array, 'array'],
+  [Letter.table, 'table'],
+  [Letter.nothing, 'void'],
+]);
 
 /** Writes a table: length and fields. Throws EncodeError for what has no encoding. */
 export function writeTable(writer: ByteWriter, table: Arguments): void {

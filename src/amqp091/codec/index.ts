@@ -29,6 +29,9 @@ export { DecodeError, EncodeError } from '../../wire/decode-error.js';
 export { ContentHeader, contentHeaderFixedBytes } from './content-header.js';
 export { DeliverTemplate } from './deliver-template.js';
 export {
+  copyFields,
+  findField,
+  RoutingField,
   readTable,
   readTableFields,
   skipTable,

@@ -29,9 +29,14 @@ export class PropertyView {
   /** Where the table's length stands, -1 if absent; the table ends at `headersEnd`. */
   headersStart = -1;
   headersEnd = -1;
+  /** Headers that say where the message goes: see RoutingField. */
+  routingFields = 0;
   /** Where the short strings' length octets stand, -1 if absent. */
+  replyToAt = -1;
   expirationAt = -1;
   userIdAt = -1;
+  /** Bytes of the reply-to, 0 if absent. */
+  replyToLength = 0;
 
   /** Points this view at flags and list in [start, end). Throws DecodeError if they make no sense. */
   set(bytes: Uint8Array, start: number, end: number): this {
@@ -42,6 +47,9 @@ export class PropertyView {
     this.priority = 0;
     this.headersStart = -1;
     this.headersEnd = -1;
+    this.routingFields = 0;
+    this.replyToAt = -1;
+    this.replyToLength = 0;
     this.expirationAt = -1;
     this.userIdAt = -1;
     if (end - start < 2) throw new DecodeError(`property flags of 2 bytes expected, ${end - start} left`);
@@ -62,7 +70,7 @@ export class PropertyView {
     if ((flags & PropertyFlag.contentEncoding) !== 0) at = skipShortString(bytes, at);
     if ((flags & PropertyFlag.headers) !== 0) {
       reader.set(bytes, Math.min(at, end), end);
-      skipTable(reader);
+      this.routingFields = skipTable(reader);
       this.headersStart = at;
       at = reader.at;
       this.headersEnd = at;
@@ -84,7 +92,11 @@ export class PropertyView {
     let at = start;
     if ((flags & restFlags) === 0) return at;
     if ((flags & PropertyFlag.correlationId) !== 0) at = skipShortString(bytes, at);
-    if ((flags & PropertyFlag.replyTo) !== 0) at = skipShortString(bytes, at);
+    if ((flags & PropertyFlag.replyTo) !== 0) {
+      this.replyToAt = at;
+      at = skipShortString(bytes, at);
+      this.replyToLength = at - this.replyToAt - 1;
+    }
     if ((flags & PropertyFlag.expiration) !== 0) {
       this.expirationAt = at;
       at = skipShortString(bytes, at);
@@ -120,6 +132,10 @@ export class PropertyView {
 
   get userId(): string | undefined {
     return this.textAt(this.userIdAt);
+  }
+
+  get replyTo(): string | undefined {
+    return this.textAt(this.replyToAt);
   }
 
   /** The headers, decoded anew at each call; empty if absent. */

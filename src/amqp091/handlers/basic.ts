@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { EnqueueView } from '../../log/record.js';
 import type { ConnectionId, GetRequest, Holder } from '../../model/broker.js';
+import { checkConsumerArguments } from '../../model/wiring/queue-arguments.js';
 import type { Channel } from '../channel.js';
 import {
   type BasicCancel,
@@ -19,8 +20,10 @@ import {
   type BasicReject,
   DeliverTemplate,
 } from '../codec/index.js';
+import { replyQueue } from '../../model/replies.js';
 import { Consumer } from '../consumer.js';
 import type { Deliveries } from '../deliveries.js';
+import { ReplyConsumer } from '../reply-consumer.js';
 import { Outcome } from '../unacked.js';
 import { queueName } from './queue-name.js';
 
@@ -43,11 +46,12 @@ export function qos(channel: Channel, method: BasicQos): void {
 
 export function consume(channel: Channel, method: BasicConsume): void {
   const { host, deliveries } = channel;
+  const tag = method.consumerTag || `amq.ctag-${randomBytes(tagBytes).toString('base64url')}`;
+  if (deliveries.consumers.has(tag) || deliveries.replies?.tag === tag)
+    throw new RefusedError(Refusal.notAllowed, `attempt to reuse consumer tag '${tag}'`);
+  if (method.queue === replyQueue) return consumeReplies(channel, method, tag);
   const queue = queueName(channel, method.queue);
   host.permissions.require('read', 'queue', queue);
-  const tag = method.consumerTag || `amq.ctag-${randomBytes(tagBytes).toString('base64url')}`;
-  if (deliveries.consumers.has(tag))
-    throw new RefusedError(Refusal.notAllowed, `attempt to reuse consumer tag '${tag}'`);
   if (deliveries.consumers.size >= host.limits.consumersMax) {
     const text = `reached maximum (${host.limits.consumersMax}) of consumers per channel`;
     throw new RefusedError(Refusal.notAllowed, text);
@@ -56,6 +60,7 @@ export function consume(channel: Channel, method: BasicConsume): void {
     const text = `all connections have ${host.limits.allConsumersMax} consumers, there may be no more`;
     throw new RefusedError(Refusal.notAllowed, text);
   }
+  checkConsumerArguments(method.arguments, `queue '${queue}' in vhost '${host.vhost}'`);
   const consumer = new Consumer(deliveries.credit, {
     tag,
     queue,
@@ -84,6 +89,17 @@ export function consume(channel: Channel, method: BasicConsume): void {
   );
 }
 
+/** The channel's client waits for replies (direct reply-to): they need no queue. */
+function consumeReplies(channel: Channel, { noAck, noWait }: BasicConsume, tag: string): void {
+  const { host, deliveries } = channel;
+  if (!noAck) throw new RefusedError(Refusal.preconditionFailed, 'reply consumer cannot acknowledge');
+  if (deliveries.replies !== null) throw new RefusedError(Refusal.preconditionFailed, 'reply consumer already set');
+  const consumer = new ReplyConsumer(tag, new DeliverTemplate(channel.number, tag), deliveries);
+  consumer.address = host.broker.replies.open(consumer);
+  deliveries.replies = consumer;
+  channel.reply(new BasicConsumeOk(tag), noWait);
+}
+
 /** The consumer is accepted; nothing was delivered to it yet. */
 export function consumeStarted(channel: Channel, consumer: Consumer): void {
   channel.reply(new BasicConsumeOk(consumer.tag), consumer.noWait);
@@ -93,6 +109,7 @@ export function consumeStarted(channel: Channel, consumer: Consumer): void {
 export function cancel(channel: Channel, method: BasicCancel): void {
   const { deliveries } = channel;
   const consumer = deliveries.consumers.get(method.consumerTag);
+  if (deliveries.replies?.tag === method.consumerTag) deliveries.dropReplies();
   if (!consumer?.subscription) {
     channel.reply(new BasicCancelOk(method.consumerTag), method.noWait);
     return;
@@ -132,9 +149,16 @@ class Get implements GetRequest {
     this.sink = channel.deliveries;
   }
 
-  got(message: EnqueueView, position: number, redelivered: boolean, remaining: number, holder: Holder): void {
+  got(
+    message: EnqueueView,
+    position: number,
+    redelivered: boolean,
+    remaining: number,
+    holder: Holder,
+    returns: number,
+  ): void {
     this.channel.answer(
-      () => this.sink.got(message, position, redelivered, remaining, this.noAck ? null : holder),
+      () => this.sink.got(message, position, redelivered, remaining, this.noAck ? null : holder, returns),
       () => {
         if (!this.noAck) holder.release(position);
       },
@@ -152,7 +176,7 @@ class Get implements GetRequest {
 
 /** Settles deliveries for basic.ack, reject and nack. */
 export function settle(channel: Channel, deliveryTag: number, multiple: boolean, outcome: Outcome): void {
-  if (channel.deliveries.settle(deliveryTag, multiple, outcome)) return;
+  if ((channel.publisher.transaction ?? channel.deliveries).settle(deliveryTag, multiple, outcome)) return;
   throw new RefusedError(Refusal.preconditionFailed, `unknown delivery tag ${deliveryTag}`);
 }
 
@@ -176,5 +200,7 @@ export function recoverAsync(channel: Channel, method: BasicRecoverAsync): void 
 /** All that the client holds goes back, flagged redelivered. To the same consumer only (requeue=false): nobody does that. */
 function requeueAll(channel: Channel, requeue: boolean): void {
   if (!requeue) throw new RefusedError(Refusal.notImplemented, 'requeue=false');
-  channel.deliveries.settle(0, true, Outcome.requeue);
+  const { transaction } = channel.publisher;
+  if (transaction !== null) transaction.recover();
+  else channel.deliveries.settle(0, true, Outcome.requeue);
 }

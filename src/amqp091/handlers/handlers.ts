@@ -6,7 +6,7 @@ import * as channels from './channel.js';
 import * as confirm from './confirm.js';
 import * as exchange from './exchange.js';
 import * as queue from './queue.js';
-import { refuseTransactions } from './tx.js';
+import * as tx from './tx.js';
 
 export function handleMethod(channel: Channel, method: Method): void {
   switch (method.id) {
@@ -20,6 +20,8 @@ export function handleMethod(channel: Channel, method: Method): void {
       return;
     case MethodId.channelFlow:
       return channels.flow(channel, method);
+    case MethodId.accessRequest:
+      return channels.access(channel);
     case MethodId.exchangeDeclare:
       return exchange.declare(channel, method);
     case MethodId.exchangeDelete:
@@ -57,9 +59,11 @@ export function handleMethod(channel: Channel, method: Method): void {
     case MethodId.confirmSelect:
       return confirm.select(channel, method);
     case MethodId.txSelect:
+      return tx.select(channel);
     case MethodId.txCommit:
+      return tx.commit(channel);
     case MethodId.txRollback:
-      return refuseTransactions();
+      return tx.rollback(channel);
     default:
       throw new ProtocolError(ReplyCode.commandInvalid, `${methodName(method.id)} is not for a client to send here`);
   }

@@ -1,5 +1,6 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { Binding } from '../../model/broker.js';
+import { replyQueue } from '../../model/replies.js';
 import type { Channel } from '../channel.js';
 import {
   type QueueBind,
@@ -24,6 +25,7 @@ export function declare(channel: Channel, method: QueueDeclare): void {
   if (method.passive && method.queue === '') {
     throw new RefusedError(Refusal.notFound, `no queue '' in vhost '${vhost}'`);
   }
+  if (method.queue.startsWith(replyQueue)) return declareReplyQueue(channel, method);
   if (!method.passive) requireDeclare(channel, method);
   const work = broker.wiring.declareQueue({
     vhost,
@@ -50,6 +52,20 @@ function requireDeclare({ host }: Channel, method: QueueDeclare): void {
   if (typeof deadLetterExchange !== 'string') return;
   permissions.require('read', 'queue', name);
   permissions.require('write', 'exchange', deadLetterExchange);
+}
+
+/**
+ * The pseudo-queue of direct replies, or the address of somebody who waits for one: whatever is declared, it is there or not, and has
+ * one consumer then. That is how a server finds out that its client is gone.
+ */
+function declareReplyQueue(channel: Channel, { queue, noWait }: QueueDeclare): void {
+  const { vhost, broker } = channel.host;
+  const exists = queue === replyQueue ? Promise.resolve(true) : broker.replies.exists(queue);
+  channel.await(exists, (found) => {
+    if (!found) throw new RefusedError(Refusal.notFound, `no queue '${queue}' in vhost '${vhost}'`);
+    channel.lastQueue = queue;
+    channel.reply(new QueueDeclareOk(queue, 0, 1), noWait);
+  });
 }
 
 export function bind(channel: Channel, method: QueueBind): void {

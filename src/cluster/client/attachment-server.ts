@@ -7,7 +7,9 @@
  */
 import type { Rules } from '../../base/rules.js';
 import type { Turn } from '../../base/turn.js';
+import { enqueueHeaderBytes, EnqueueView } from '../../log/record.js';
 import type { GroupServicePort, HeldMessage, Naming, SubscribeOptions } from '../../model/group-port.js';
+import { isUnit, messagesStart, unitHeaderBytes } from '../../model/unit.js';
 import { argumentsFromJson, type Json } from '../../model/wiring/arguments.js';
 import { type Frame, FrameError } from '../link/frame.js';
 import type { Link } from '../link/link.js';
@@ -170,6 +172,9 @@ export class AttachmentServer {
     switch (frame.type) {
       case FrameType.publish:
         return publishRecords(port, bytes, view, start + 16, end, view.getFloat64(start + 8, true));
+      case FrameType.transact:
+        checkUnit(bytes, view, start + 16, end);
+        return port.transact(bytes, view, start + 16, view.getFloat64(start + 8, true));
       case FrameType.settle:
         for (let at = start + 4; at + settlementBytes <= end; at += settlementBytes)
           settle(port, bytes[at] as Settlement, view.getFloat64(at + 1, true), view.getFloat64(at + 9, true));
@@ -179,6 +184,20 @@ export class AttachmentServer {
     }
   }
 }
+
+/** Throws FrameError if the unit does not end there, or its messages do not end with it. */
+function checkUnit(bytes: Uint8Array, view: DataView, start: number, end: number): void {
+  const isWhole = end - start >= unitHeaderBytes && isUnit(bytes, start) && view.getUint32(start, true) === end - start;
+  let at = isWhole ? messagesStart(view, start) : Number.POSITIVE_INFINITY;
+  while (at < end && end - at >= enqueueHeaderBytes) {
+    const { bodyStart, bodyLength, length } = record.set(bytes, view, at);
+    if (bodyStart + bodyLength !== at + length) break;
+    at += length;
+  }
+  if (at !== end) throw new FrameError('a transaction is cut short, or too long');
+}
+
+const record = new EnqueueView();
 
 /** The calls that come one by one: `id` is the subscriber's or the request's number. */
 function call(port: GroupServicePort, frame: Frame, id: number): void {
@@ -216,6 +235,7 @@ function decodeOptions(text: string, credit: number): SubscribeOptions {
 
 const callTypes = [
   FrameType.publish,
+  FrameType.transact,
   FrameType.settle,
   FrameType.subscribe,
   FrameType.grant,

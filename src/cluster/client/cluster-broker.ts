@@ -4,6 +4,7 @@
  * cluster of one.
  */
 import type { Clock } from '../../base/clock.js';
+import type { Random } from '../../base/random.js';
 import type { Rules } from '../../base/rules.js';
 import { Refusal, RefusedError } from '../../base/errors.js';
 import { enqueueLength, type MessageParts } from '../../log/record.js';
@@ -21,17 +22,21 @@ import type {
   Subscription,
   Wiring,
 } from '../../model/broker.js';
+import { replyPrefix } from '../../model/replies.js';
 import { checkArguments } from '../../model/wiring/arguments.js';
 import { ExchangeType, type QueueObject } from '../../model/wiring/objects.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import { ClusterRoute } from './cluster-route.js';
 import { DeferredPublishes, DeferredRoute, stillWaits } from './deferred-publishes.js';
+import { DirectReplies } from './direct-replies.js';
 import type { GroupClients } from './group-clients.js';
+import type { Links } from '../link/links.js';
 import type { GroupMembers } from './ports.js';
 import type { SourcesGate } from './publish-gate.js';
 import type { QueueAccess } from './queue-access.js';
 import { QueueContents } from './queue-contents.js';
 import { RouteCache } from './route-cache.js';
+import { Transactions } from './transactions.js';
 
 /** The wiring with what concerns connections as a whole. */
 export interface ConnectionWiring extends Wiring {
@@ -48,6 +53,12 @@ export interface ClusterBrokerOptions {
   clock: Clock;
   rules: Rules;
   queues: QueueAccess;
+  boot: number;
+  /** Undefined for a broker that is alone. */
+  links: Links | undefined;
+  random: Random;
+  /** The protocol version in use. */
+  version(): number;
   /** This node's wiring is known to be current: what others were told is complete is in it (rule 15). */
   mayRoute(): boolean;
 }
@@ -56,6 +67,8 @@ export class ClusterBroker implements Broker {
   readonly node: string;
   readonly wiring: Wiring;
   readonly gate: PublishGate;
+  readonly replies: DirectReplies;
+  readonly transactions: Transactions;
   private readonly options: ClusterBrokerOptions;
   private readonly tables: WiringTables;
   private readonly sourcesGate: SourcesGate;
@@ -72,6 +85,15 @@ export class ClusterBroker implements Broker {
     this.wiring = options.wiring;
     this.contents = new QueueContents(options.tables, options.clients);
     this.gate = options.gate;
+    this.replies = new DirectReplies(options);
+    this.transactions = new Transactions({
+      tables: options.tables,
+      clock: options.clock,
+      version: () => options.version(),
+      route: (...message) => this.route(...message),
+      reply: (address, parts) => this.replies.send(address, parts),
+      published: (bytes) => options.gate.published(bytes),
+    });
     this.sourcesGate = options.gate;
     this.deferred = new DeferredPublishes({
       clock: options.clock,
@@ -93,13 +115,19 @@ export class ClusterBroker implements Broker {
     return this.deferred.mustWait || !this.deferred.isEmpty ? -1 : this.tables.routingVersion;
   }
 
-  route(vhost: string, exchange: string, routingKey: string, headers: () => Arguments): Route {
-    if (this.deferred.mustWait) return new DeferredRoute(vhost, exchange, routingKey, headers());
-    const route = this.routeNow(vhost, exchange, routingKey, headers);
+  route(
+    vhost: string,
+    exchange: string,
+    routingKey: string,
+    headers: () => Arguments,
+    moreKeys?: readonly string[],
+  ): Route {
+    if (this.deferred.mustWait) return new DeferredRoute(vhost, exchange, routingKey, headers(), moreKeys);
+    const route = this.routeNow(vhost, exchange, routingKey, headers, moreKeys);
     if (!route.waits && this.deferred.isEmpty) return route;
     const queues = this.namesOf(route);
     const waits = route.waits || queues.some((queue) => this.deferred.holds(queue));
-    return waits ? new DeferredRoute(vhost, exchange, routingKey, headers(), queues) : route;
+    return waits ? new DeferredRoute(vhost, exchange, routingKey, headers(), moreKeys, queues) : route;
   }
 
   /** Names of the queues of a route. */
@@ -113,12 +141,22 @@ export class ClusterBroker implements Broker {
     return names;
   }
 
-  private routeNow(vhost: string, exchange: string, routingKey: string, headers: () => Arguments): ClusterRoute {
+  private routeNow(
+    vhost: string,
+    exchange: string,
+    routingKey: string,
+    headers: () => Arguments,
+    moreKeys: readonly string[] = noKeys,
+  ): ClusterRoute {
     const version = this.tables.routingVersion;
-    const known = this.routes.find(version, vhost, exchange, routingKey);
+    const isReply = exchange === '' && (routingKey.startsWith(replyPrefix) || moreKeys.some(isAddress));
+    const known = moreKeys.length > 0 || isReply ? undefined : this.routes.find(version, vhost, exchange, routingKey);
     if (known !== undefined) return known;
-    const routing = this.tables.route(vhost, exchange, routingKey, headers);
-    const route = new ClusterRoute(routing, version, this.options.clients, this.tables);
+    // A route to an address is not kept: there are many, and each is used a few times.
+    const routing = this.tables.route(vhost, exchange, routingKey, headers, moreKeys);
+    const kept = isReply ? { ...routing, keyed: false } : routing;
+    const route = new ClusterRoute(kept, version, this.options.clients, this.tables);
+    if (isReply) route.replies = [...new Set([routingKey, ...moreKeys])].filter(isAddress);
     if (!this.options.rules.closingWaits) route.waits = false;
     if (route.keyed) this.routes.add(vhost, exchange, routingKey, route);
     return route;
@@ -130,7 +168,8 @@ export class ClusterBroker implements Broker {
       this.sourcesGate.published(enqueueLength(parts, 0));
       return 1;
     }
-    const { targets, refusing } = route as ClusterRoute;
+    const { targets, refusing, replies } = route as ClusterRoute;
+    if (replies !== undefined) for (const address of replies) this.replies.send(address, parts);
     if (refusing !== undefined) {
       refusing.client.refuse(owner, tag);
       return 1;
@@ -145,13 +184,15 @@ export class ClusterBroker implements Broker {
 
   /** Routes with wiring that is current. */
   private publishDeferred(route: DeferredRoute, parts: MessageParts, owner: PublishOwner, tag: number): number {
-    const now = this.routeNow(route.vhost, route.exchange, route.routingKey, () => route.headers);
+    const { vhost, exchange, routingKey, moreKeys } = route;
+    const now = this.routeNow(vhost, exchange, routingKey, () => route.headers, moreKeys);
     return now.waits ? stillWaits : this.publish(now, parts, owner, tag);
   }
 
   /** The node stops. */
   close(): void {
     this.deferred.close();
+    this.transactions.close();
     this.options.queues.close();
   }
 
@@ -222,4 +263,10 @@ export class ClusterBroker implements Broker {
       ...members.membersOf(queue.group),
     };
   }
+}
+
+const noKeys: readonly string[] = [];
+
+function isAddress(routingKey: string): boolean {
+  return routingKey.startsWith(replyPrefix);
 }

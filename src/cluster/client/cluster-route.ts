@@ -33,6 +33,8 @@ export class ClusterRoute implements Route {
   readonly targets: readonly RouteTarget[];
   /** One of the queues is about to move: what is published waits, and is routed again. */
   waits: boolean;
+  /** Waiting clients to which it goes besides: addresses of Replies. */
+  replies: readonly string[] | undefined = undefined;
 
   /** The one through which a message is to be refused now, if any: too few replicas are in sync. */
   get refusing(): RouteTarget | undefined {

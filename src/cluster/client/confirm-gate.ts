@@ -29,6 +29,11 @@ export class ConfirmGate {
     this.version = -1;
   }
 
+  /** Wants what another one wants as well. */
+  join(other: ConfirmGate): void {
+    for (const queue of other.queues) if (!this.queues.includes(queue)) this.add(queue);
+  }
+
   /** Replicas in sync that there must be, for the most demanding queue; those that are gone want nothing. */
   get need(): number {
     this.refresh();

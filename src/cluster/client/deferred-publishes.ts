@@ -24,11 +24,20 @@ export class DeferredRoute implements Route {
   readonly exchange: string;
   readonly routingKey: string;
   readonly headers: Arguments;
+  readonly moreKeys: readonly string[] | undefined;
   /** Names of its queues; undefined: they are not known. */
   readonly queues: readonly string[] | undefined;
 
-  constructor(vhost: string, exchange: string, routingKey: string, headers: Arguments, queues?: readonly string[]) {
+  constructor(
+    vhost: string,
+    exchange: string,
+    routingKey: string,
+    headers: Arguments,
+    moreKeys?: readonly string[],
+    queues?: readonly string[],
+  ) {
     this.vhost = vhost;
+    this.moreKeys = moreKeys;
     this.queues = queues;
     this.exchange = exchange;
     this.routingKey = routingKey;

@@ -14,6 +14,7 @@
  *   get          0 u32 attachment   4 u32 request      8 f64 incarnation   16 f64 wiring version   24 u8 1 = no acks
  *   count        0 u32 attachment   4 u32 request      8 f64 incarnation   16 f64 wiring version   24 u8 1 = it is a use (version 3)
  *   purge        as count, without the last
+ *   transact     0 u32 attachment   4 u32 free   8 f64 wiring version   16 a unit (model/unit.ts); since version 3, in the order of publishes
  *
  * from the service
  *   attached     0 u32 attachment   4 u32 free   8 f64 epoch   16 f64 publishes taken before (version 3)
@@ -28,7 +29,8 @@
  *   subscribed   0 u32 attachment   4 u32 subscriber   8 UTF-8 refusal
  *   unsubscribed 0 u32 attachment   4 u32 subscriber
  *   cancelled    0 u32 attachment   4 u32 subscriber   8 UTF-8 reason
- *   got          0 u32 attachment   4 u32 request      8 f64 incarnation   16 u32 remaining   20 u8 1 = redelivered, 3 free
+ *   got          0 u32 attachment   4 u32 request      8 f64 incarnation   16 u32 remaining   20 u8 1 = redelivered, 1 free
+ *                22 u16 how often it came back (version 3)
  *                24 enqueue record
  *   gotNothing   0 u32 attachment   4 u32 request      8 UTF-8 refusal
  *   counted      0 u32 attachment   4 u32 request      8 f64 ready   16 f64 unacknowledged   24 f64 consumers

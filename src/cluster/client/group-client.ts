@@ -9,58 +9,31 @@
  *   publish ─┬─ direct: straight into the log of this node ────────────┬─ confirmed(sequence) ─ owner.completed(tag)
  *            └─ outbox ─ once per turn, or at the next attachment ─────┘
  */
-import type { Clock } from '../../base/clock.js';
 import { Refusal, RefusedError } from '../../base/errors.js';
-import type { Rules } from '../../base/rules.js';
-import { SlicedWalk, type Slices } from '../../base/slices.js';
-import { type Flushable, Phase, type Turn } from '../../base/turn.js';
+import { SlicedWalk } from '../../base/slices.js';
+import { type Flushable, Phase } from '../../base/turn.js';
 import type { EnqueueView, MessageParts } from '../../log/record.js';
 import type { ConsumeRequest, DeliverySink, GetRequest, PublishOwner, Subscription } from '../../model/broker.js';
 import { deliveryCost } from '../../model/delivery-cost.js';
 import type { GroupServicePort, HeldMessage } from '../../model/group-port.js';
+import type { UnitMessage, UnitSettlement } from '../../model/unit.js';
+import { ClosedSubscriptions } from './closed-subscriptions.js';
+import type { GroupClientContext, Unfinished } from './group-client-context.js';
 import type { ConfirmGate } from './confirm-gate.js';
 import { ConfirmRing } from './confirm-ring.js';
 import { HeldConfirms } from './held-confirms.js';
 import { HeldMessages } from './held-messages.js';
-import { type OutboxMemory, PublishOutbox } from './publish-outbox.js';
+import { PublishOutbox } from './publish-outbox.js';
 import { type PurgeOutcome, type QueueCount, Requests } from './requests.js';
 import { Settlement, SettlementRing } from './settlement-ring.js';
 import { ClusterSubscription, type HolderClient, type QueueDestination, QueueHolder } from './subscription.js';
 import { Subscriptions } from './subscriptions.js';
 import { type ServiceControl, settle, type Tie } from './tie.js';
 
-/** What a group's client needs of its node. */
-export interface GroupClientContext {
-  readonly boot: number;
-  readonly turn: Turn;
-  readonly clock: Clock;
-  readonly rules: Rules;
-  readonly memory: OutboxMemory;
-  /** Runs a function in a later turn. */
-  readonly slices: Slices;
-  /** What nodes promise each other; see HeartbeatLiveness. */
-  readonly leaseMs: number;
-  /** The wiring that this node routes with (rule 15). */
-  wiringVersion(): number;
-}
-
 /** Held messages named, or subscriptions told of, in one turn. */
 export const attachSlice = 2048;
 /** A question that is not answered in this time fails. */
 export const requestTimeoutMs = 30_000;
-
-/** Counts; all are 0 when nobody uses the group. */
-export interface Unfinished {
-  /** Without a confirm. */
-  publishes: number;
-  /** Acks, rejections and requeues without an answer. */
-  settlements: number;
-  /** Gets, counts and purges without an answer. */
-  requests: number;
-  subscriptions: number;
-  /** Channels that have consumed or got anything. */
-  channels: number;
-}
 
 export class GroupClient implements HolderClient, Flushable {
   readonly group: number;
@@ -98,8 +71,7 @@ export class GroupClient implements HolderClient, Flushable {
   /** When a publish was confirmed, or began to wait for that when nothing else did. */
   private progressAt = 0;
   private toGrant: ClusterSubscription[] = [];
-  /** Closed in this turn: what they hold is not given back yet. Gathered, since a channel closes all of its own at once. */
-  private readonly closing = new Set<ClusterSubscription>();
+  private readonly closing = new ClosedSubscriptions();
 
   constructor(group: number, context: GroupClientContext) {
     this.group = group;
@@ -135,6 +107,21 @@ export class GroupClient implements HolderClient, Flushable {
       this.outbox.append(parts, incarnations, durable, this.context.boot, sequence);
       this.touch();
     }
+  }
+
+  /** Sends what a transaction does in this group, as one unit; `owner.completed(tag)` follows, when `gate` is open. */
+  transact(
+    messages: readonly UnitMessage[],
+    settlements: readonly UnitSettlement[],
+    owner: PublishOwner,
+    tag: number,
+    gate?: ConfirmGate,
+  ): void {
+    const isGated = gate !== undefined && gate.need > 1 && this.context.rules.minInSync;
+    const sequence = this.confirms.push(owner, tag, isGated ? gate : undefined, gate?.isRejecting);
+    // Kept here in any case: a log of this node would give back its parts only.
+    this.outbox.appendUnit(messages, settlements, this.context.boot, sequence);
+    this.touch();
   }
 
   private passesOn(): void {
@@ -224,7 +211,7 @@ export class GroupClient implements HolderClient, Flushable {
       if (!(holder instanceof ClusterSubscription) || !holder.closed || this.closing.has(holder))
         holder.requeue(position);
     });
-    for (const subscription of this.closing) if (subscription.sink === sink) this.closing.delete(subscription);
+    this.closing.forgetSink(sink);
   }
 
   /** What is not finished yet between this node's clients and the group. */
@@ -269,18 +256,6 @@ export class GroupClient implements HolderClient, Flushable {
     this.touch();
   }
 
-  /** Gives back, flagged, what closed subscriptions hold. */
-  private giveBackClosed(): void {
-    if (this.closing.size === 0) return;
-    const sinks = new Set<DeliverySink>();
-    for (const subscription of this.closing) sinks.add(subscription.sink);
-    for (const sink of sinks)
-      sink.forEachHeld((holder, position) => {
-        if (holder instanceof ClusterSubscription && this.closing.has(holder)) holder.requeue(position);
-      });
-    this.closing.clear();
-  }
-
   // ---- attachments ----
 
   /** The present attachment, if any. */
@@ -299,14 +274,14 @@ export class GroupClient implements HolderClient, Flushable {
    */
   beginAttachment(named: (number: number, held: readonly HeldMessage[]) => void): void {
     this.detached();
-    this.giveBackClosed();
+    this.closing.giveBack();
     this.gone = '';
     const number = ++this.lastAttachment;
     this.current = number;
     const messages = new HeldMessages(this);
     const since = this.settlements.end;
     this.goThrough(this.nameHeld(messages), () => {
-      this.giveBackClosed();
+      this.closing.giveBack();
       this.nameSettled(messages, since);
       named(number, messages.held);
     });
@@ -318,6 +293,7 @@ export class GroupClient implements HolderClient, Flushable {
 
   /** @param since settlements from this number on were made while what is held was being named: it was held when that began. */
   private nameSettled(messages: HeldMessages, since: number): void {
+    messages.addUnits(this.outbox, this.confirms.confirmed);
     this.settlements.restart(
       since,
       (incarnation, position) => messages.addNew(incarnation, position),
@@ -348,7 +324,7 @@ export class GroupClient implements HolderClient, Flushable {
     if (this.mayBePassedOnTwice) this.outbox.flagMoved();
     if (this.context.rules.resendFirst) this.outbox.rewind(this.confirms.confirmed);
     else this.rewindLate = true;
-    this.send(tie);
+    this.send(tie, this.requests.size > 0);
     this.requests.askAll(tie.port, version);
     this.direct = tie.direct;
   }
@@ -392,7 +368,10 @@ export class GroupClient implements HolderClient, Flushable {
     const sequence = view.getFloat64(start + 24, true);
     this.returned ??= new PublishOutbox(this.context.memory);
     if (sequence <= this.confirms.confirmed || sequence <= this.returned.last) return;
-    this.returned.appendRecord(bytes, start, view.getUint32(start, true), sequence);
+    // Of a unit only its number is among the log's publishes.
+    const unit = this.outbox.unit(sequence);
+    if (unit !== undefined) this.returned.appendRecord(unit, 0, unit.length, sequence);
+    else this.returned.appendRecord(bytes, start, view.getUint32(start, true), sequence);
   }
 
   /** The group is gone for ever, with its queues: nothing is owed to anybody, what is asked of it is refused. */
@@ -423,7 +402,14 @@ export class GroupClient implements HolderClient, Flushable {
     this.settlements.settled(count);
   }
 
-  deliver(subscriber: number, incarnation: number, position: number, redelivered: boolean, message: EnqueueView): void {
+  deliver(
+    subscriber: number,
+    incarnation: number,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void {
     const subscription = this.subscriptions.get(subscriber);
     if (subscription === undefined) {
       this.settle(Settlement.release, incarnation, position);
@@ -432,7 +418,7 @@ export class GroupClient implements HolderClient, Flushable {
     if (!subscription.hasDelivered) this.sinks.add(subscription.sink);
     subscription.hasDelivered = true;
     subscription.credit -= deliveryCost(subscription.noAck, message.length);
-    subscription.sink.deliver(subscription, position, redelivered, message);
+    subscription.sink.deliver(subscription, position, redelivered, message, returns);
   }
 
   subscribed(subscriber: number, refusal: string): void {
@@ -452,9 +438,10 @@ export class GroupClient implements HolderClient, Flushable {
     redelivered: boolean,
     remaining: number,
     message: EnqueueView,
+    returns: number,
   ): void {
     const holder = new QueueHolder(this, incarnation);
-    const taken = this.requests.got(request, message, position, redelivered, remaining, holder);
+    const taken = this.requests.got(request, message, position, redelivered, remaining, holder, returns);
     if (!taken) this.settle(Settlement.release, incarnation, position);
   }
   gotNothing(request: number, refusal: string): void {
@@ -479,8 +466,8 @@ export class GroupClient implements HolderClient, Flushable {
   flush(): void {
     this.dirty = false;
     for (const [owner, tag] of this.refusals.splice(0)) owner.refused(tag);
-    this.giveBackClosed();
-    if (this.tie !== undefined) this.send(this.tie);
+    this.closing.giveBack();
+    if (this.tie !== undefined) this.send(this.tie, false);
     else if (this.gone !== '') this.abandon(this.gone);
     if (this.toGrant.length === 0) return;
     const opened = this.toGrant;
@@ -488,8 +475,8 @@ export class GroupClient implements HolderClient, Flushable {
     for (const subscription of opened) subscription.grantFirst();
   }
 
-  private send(tie: Tie): void {
-    tie.send(this.outbox, this.settlements, this.context.wiringVersion());
+  private send(tie: Tie, isAsked: boolean): void {
+    tie.send(this.outbox, this.settlements, this.context.wiringVersion(), isAsked);
     if (!this.rewindLate) return;
     this.rewindLate = false;
     this.outbox.rewind(this.confirms.confirmed);
@@ -499,7 +486,7 @@ export class GroupClient implements HolderClient, Flushable {
   /** Asks in order with what was published and settled before. */
   private ask(request: number): void {
     if (this.tie === undefined) return this.touch();
-    this.send(this.tie);
+    this.send(this.tie, true);
     this.requests.ask(request, this.tie.port, this.context.wiringVersion());
   }
 }

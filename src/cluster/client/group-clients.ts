@@ -18,7 +18,8 @@ import type { Link } from '../link/link.js';
 import type { Links } from '../link/links.js';
 import { isLocalGroup, systemGroup } from '../map.js';
 import { decodeText, FrameType, redeliveredBit } from './frames.js';
-import { GroupClient, type GroupClientContext, type Unfinished } from './group-client.js';
+import { GroupClient } from './group-client.js';
+import type { GroupClientContext, Unfinished } from './group-client-context.js';
 import { LocalClient } from './local-client.js';
 import type { GroupDirectory, Leadership, LedGroup, UnconfirmedKeeper } from './ports.js';
 import { OutboxMemory } from './publish-outbox.js';
@@ -332,7 +333,12 @@ export class GroupClients implements UnconfirmedKeeper {
         const message = this.view.set(bytes, view, start + 16);
         const redelivered = id >= redeliveredBit;
         const subscriber = redelivered ? id - redeliveredBit : id;
-        return client.deliver(subscriber, view.getFloat64(start + 8, true), message.lsn, redelivered, message);
+        return client.deliver(subscriber, view.getFloat64(start + 8, true), message.lsn, redelivered, message, 0);
+      }
+      case FrameType.deliverCounted: {
+        const message = this.view.set(bytes, view, start + 24);
+        const returns = view.getUint32(start + 16, true);
+        return client.deliver(id, view.getFloat64(start + 8, true), message.lsn, true, message, returns);
       }
       case FrameType.subscribed:
         return client.subscribed(id, decodeText(bytes, start + 8, end));
@@ -344,7 +350,9 @@ export class GroupClients implements UnconfirmedKeeper {
         const message = this.view.set(bytes, view, start + 24);
         const remaining = view.getUint32(start + 16, true);
         const redelivered = bytes[start + 20] === 1;
-        return client.got(id, view.getFloat64(start + 8, true), message.lsn, redelivered, remaining, message);
+        const returns = view.getUint16(start + 22, true);
+        const incarnation = view.getFloat64(start + 8, true);
+        return client.got(id, incarnation, message.lsn, redelivered, remaining, message, returns);
       }
       case FrameType.gotNothing:
         return client.gotNothing(id, decodeText(bytes, start + 8, end));
@@ -367,6 +375,7 @@ const answerTypes = [
   FrameType.rejected,
   FrameType.settled,
   FrameType.deliver,
+  FrameType.deliverCounted,
   FrameType.subscribed,
   FrameType.unsubscribed,
   FrameType.cancelled,

@@ -1,5 +1,7 @@
 import type { DeliverySink } from '../../model/broker.js';
 import { type HeldMessage, Naming } from '../../model/group-port.js';
+import { forEachSettlement } from '../../model/unit.js';
+import type { PublishOutbox } from './publish-outbox.js';
 import { Settlement, type SettlementRing } from './settlement-ring.js';
 import { ClusterSubscription, type HolderClient, QueueHolder } from './subscription.js';
 
@@ -36,6 +38,15 @@ export class HeldMessages {
     }
     const before = positions.size;
     return positions.add(position).size > before;
+  }
+
+  /** Adds what transactions settle that are not known to be safe: it must not be given to others before they are. */
+  addUnits(outbox: PublishOutbox, confirmed: number): void {
+    outbox.forEachUnit(confirmed, (bytes, view, start) =>
+      forEachSettlement(bytes, view, start, (incarnation, position) => {
+        if (this.addNew(incarnation, position)) this.held.push({ incarnation, position, naming: Naming.held });
+      }),
+    );
   }
 
   /** Adds what a client gave back and nobody here has got again. */

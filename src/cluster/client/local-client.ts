@@ -25,9 +25,16 @@ export class LocalClient implements GroupClientPort {
   settled(count: number): void {
     if (this.client.isCurrent(this.number)) this.client.settled(count);
   }
-  deliver(subscriber: number, incarnation: number, position: number, redelivered: boolean, message: EnqueueView): void {
+  deliver(
+    subscriber: number,
+    incarnation: number,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void {
     if (this.client.isCurrent(this.number))
-      this.client.deliver(subscriber, incarnation, position, redelivered, message);
+      this.client.deliver(subscriber, incarnation, position, redelivered, message, returns);
   }
   subscribed(subscriber: number, refusal: string): void {
     if (this.client.isCurrent(this.number)) this.client.subscribed(subscriber, refusal);
@@ -45,9 +52,10 @@ export class LocalClient implements GroupClientPort {
     redelivered: boolean,
     remaining: number,
     message: EnqueueView,
+    returns: number,
   ): void {
     if (this.client.isCurrent(this.number))
-      this.client.got(request, incarnation, position, redelivered, remaining, message);
+      this.client.got(request, incarnation, position, redelivered, remaining, message, returns);
   }
   gotNothing(request: number, refusal: string): void {
     if (this.client.isCurrent(this.number)) this.client.gotNothing(request, refusal);

@@ -3,10 +3,13 @@
  * in segments of 256 KiB. Everything from the cursor on is still to be sent to the present attachment; a new attachment sets
  * the cursor back to the first record that is not confirmed (rule 14). Whole segments are released.
  *
+ * What transactions do is among them, as units (model/unit.ts): each is sent by itself.
+ *
  *   segments   [ confirmed | unconfirmed, sent ] [ sent | not sent ] [ not sent |      ]
  *                                                       ^ cursor              ^ end
  */
 import { encodeEnqueue, enqueueLength, type MessageParts, RecordFlag } from '../../log/record.js';
+import { encodeUnit, isUnit, unitLength, type UnitMessage, type UnitSettlement } from '../../model/unit.js';
 
 export const outboxSegmentBytes: number = 256 * 1024;
 /** Segments kept for reuse, over all groups of a node. */
@@ -18,6 +21,8 @@ class Segment {
   used = 0;
   /** Sequence of its last record. */
   last = 0;
+  /** Records that are units. */
+  units = 0;
 
   constructor(bytes: number) {
     this.bytes = new Uint8Array(bytes);
@@ -39,11 +44,12 @@ export class OutboxMemory {
   give(segment: Segment): void {
     this.bytes -= segment.used;
     segment.used = 0;
+    segment.units = 0;
     if (segment.bytes.length === outboxSegmentBytes && this.spare.length < spareMax) this.spare.push(segment);
   }
 }
 
-/** Takes the records that are to be sent: bytes [start, end) hold one or more whole ones. */
+/** Takes the records that are to be sent: bytes [start, end) hold one or more whole ones, or one unit. */
 export type SendRecords = (bytes: Uint8Array, view: DataView, start: number, end: number) => void;
 
 export class PublishOutbox {
@@ -51,6 +57,8 @@ export class PublishOutbox {
   last = 0;
   private readonly memory: OutboxMemory;
   private segments: Segment[] = [];
+  /** Where the units lie, by number. */
+  private readonly units = new Map<number, { segment: Segment; at: number }>();
   private cursorSegment = 0;
   private cursorOffset = 0;
 
@@ -87,9 +95,24 @@ export class PublishOutbox {
     this.took(segment, length, sequence);
   }
 
-  /** Copies an enqueue record as the last one. */
+  /** Encodes what a transaction does, as the last one. */
+  appendUnit(
+    messages: readonly UnitMessage[],
+    settlements: readonly UnitSettlement[],
+    boot: number,
+    sequence: number,
+  ): void {
+    const length = unitLength(messages, settlements);
+    const segment = this.room(length);
+    encodeUnit(segment.bytes, segment.view, segment.used, messages, settlements, boot, sequence);
+    this.tookUnit(segment, sequence);
+    this.took(segment, length, sequence);
+  }
+
+  /** Copies an enqueue record, or a unit, as the last one. */
   appendRecord(bytes: Uint8Array, start: number, length: number, sequence: number): void {
     const segment = this.room(length);
+    if (isUnit(bytes, start)) this.tookUnit(segment, sequence);
     segment.bytes.set(bytes.subarray(start, start + length), segment.used);
     this.took(segment, length, sequence);
   }
@@ -97,8 +120,11 @@ export class PublishOutbox {
   /** The records up to `sequence` are confirmed: releases the segments that hold nothing else. */
   release(sequence: number): void {
     let free = 0;
-    while (free < this.segments.length && this.segments[free]!.last <= sequence)
-      this.memory.give(this.segments[free++]!);
+    while (free < this.segments.length && this.segments[free]!.last <= sequence) {
+      const segment = this.segments[free++]!;
+      if (segment.units > 0) this.forgetUnits(segment.last);
+      this.memory.give(segment);
+    }
     if (free === 0) return;
     this.segments.splice(0, free);
     if (this.cursorSegment >= free) this.cursorSegment -= free;
@@ -154,7 +180,30 @@ export class PublishOutbox {
         this.cursorOffset = end;
         if (start === end) return;
       }
-      if (start < end) send(segment.bytes, segment.view, start, end);
+      if (start === end) continue;
+      if (segment.units === 0) send(segment.bytes, segment.view, start, end);
+      else sendApart(segment, start, end, send);
+    }
+  }
+
+  /** Visits the units with a number above `confirmed`, in order. */
+  forEachUnit(confirmed: number, visit: (bytes: Uint8Array, view: DataView, start: number) => void): void {
+    for (const [sequence, { segment, at }] of this.units)
+      if (sequence > confirmed) visit(segment.bytes, segment.view, at);
+  }
+
+  /** The unit with that number; undefined if that is another kind of record, or none. */
+  unit(sequence: number): Uint8Array | undefined {
+    const place = this.units.get(sequence);
+    if (place === undefined) return undefined;
+    const { segment, at } = place;
+    return segment.bytes.subarray(at, at + segment.view.getUint32(at, true));
+  }
+
+  private forgetUnits(last: number): void {
+    for (const sequence of this.units.keys()) {
+      if (sequence > last) return;
+      this.units.delete(sequence);
     }
   }
 
@@ -166,10 +215,30 @@ export class PublishOutbox {
     return segment;
   }
 
+  private tookUnit(segment: Segment, sequence: number): void {
+    segment.units++;
+    this.units.set(sequence, { segment, at: segment.used });
+  }
+
   private took(segment: Segment, length: number, sequence: number): void {
     segment.used += length;
     segment.last = sequence;
     this.last = sequence;
     this.memory.bytes += length;
   }
+}
+
+/** Sends runs of records, and units one by one. */
+function sendApart({ bytes, view }: Segment, start: number, end: number, send: SendRecords): void {
+  let from = start;
+  for (let at = start; at < end; ) {
+    const next = at + view.getUint32(at, true);
+    if (isUnit(bytes, at)) {
+      if (from < at) send(bytes, view, from, at);
+      send(bytes, view, at, next);
+      from = next;
+    }
+    at = next;
+  }
+  if (from < end) send(bytes, view, from, end);
 }

@@ -69,13 +69,22 @@ export class RemoteClient implements GroupClientPort, Flushable {
     _position: number,
     redelivered: boolean,
     message: EnqueueView,
+    returns: number,
   ): void {
     if (this.closed) return;
-    const out = this.link.beginFrame(FrameType.deliver, this.group, 16 + message.length);
+    // What came back is redelivered.
+    const isCounted = returns > 0;
+    const head = isCounted ? 24 : 16;
+    const type = isCounted ? FrameType.deliverCounted : FrameType.deliver;
+    const out = this.link.beginFrame(type, this.group, head + message.length);
     out.view.setUint32(out.offset, this.attachment, true);
-    out.view.setUint32(out.offset + 4, redelivered ? subscriber + redeliveredBit : subscriber, true);
+    out.view.setUint32(out.offset + 4, redelivered && !isCounted ? subscriber + redeliveredBit : subscriber, true);
     out.view.setFloat64(out.offset + 8, incarnation, true);
-    copyRecord(message, out.bytes, out.offset + 16);
+    if (isCounted) {
+      out.view.setUint32(out.offset + 16, returns, true);
+      out.view.setUint32(out.offset + 20, 0, true);
+    }
+    copyRecord(message, out.bytes, out.offset + head);
   }
 
   subscribed(subscriber: number, refusal: string): void {
@@ -97,6 +106,7 @@ export class RemoteClient implements GroupClientPort, Flushable {
     redelivered: boolean,
     remaining: number,
     message: EnqueueView,
+    returns: number,
   ): void {
     if (this.closed) return;
     const out = this.link.beginFrame(FrameType.got, this.group, 24 + message.length);
@@ -104,7 +114,8 @@ export class RemoteClient implements GroupClientPort, Flushable {
     out.view.setUint32(out.offset + 4, request, true);
     out.view.setFloat64(out.offset + 8, incarnation, true);
     out.view.setUint32(out.offset + 16, remaining, true);
-    out.view.setUint32(out.offset + 20, redelivered ? 1 : 0, true);
+    out.view.setUint16(out.offset + 20, redelivered ? 1 : 0, true);
+    out.view.setUint16(out.offset + 22, Math.min(returns, 0xffff), true);
     copyRecord(message, out.bytes, out.offset + 24);
   }
 

@@ -1,5 +1,7 @@
 import { argumentsToJson } from '../../model/wiring/arguments.js';
+import { Feature } from '../../base/versions.js';
 import type { HeldMessage, SubscribeOptions } from '../../model/group-port.js';
+import { isUnit } from '../../model/unit.js';
 import type { Link } from '../link/link.js';
 import {
   encodeText,
@@ -64,7 +66,10 @@ export class RemoteTie implements Tie, ServiceControl {
 
   send(outbox: PublishOutbox, settlements: SettlementRing, wiringVersion: number): void {
     outbox.send(this.takesMore, (bytes, _view, start, end) => {
-      const out = this.link.beginFrame(FrameType.publish, this.group, 16 + end - start);
+      const [type, version] = isUnit(bytes, start)
+        ? [FrameType.transact, Feature.transactions]
+        : [FrameType.publish, undefined];
+      const out = this.link.beginFrame(type, this.group, 16 + end - start, version);
       out.view.setUint32(out.offset, this.number, true);
       out.view.setUint32(out.offset + 4, 0, true);
       out.view.setFloat64(out.offset + 8, wiringVersion, true);

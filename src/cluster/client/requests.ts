@@ -144,11 +144,12 @@ export class Requests {
     redelivered: boolean,
     remaining: number,
     holder: Holder,
+    returns: number,
   ): boolean {
     const get = this.take(number);
     if (!(get instanceof Get)) return false;
     if (get.request === undefined) return get.noAck;
-    get.request.got(message, position, redelivered, remaining, holder);
+    get.request.got(message, position, redelivered, remaining, holder, returns);
     return true;
   }
 

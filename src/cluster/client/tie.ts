@@ -4,12 +4,16 @@
  */
 import { EnqueueView, enqueueHeaderBytes, MessageParts, RecordFlag } from '../../log/record.js';
 import type { GroupServicePort } from '../../model/group-port.js';
+import { isUnit } from '../../model/unit.js';
 import { FrameError } from '../link/frame.js';
 import type { PublishOutbox } from './publish-outbox.js';
 import { Settlement, type SettlementRing } from './settlement-ring.js';
 
 /** What is asked of the service call by call; publishes and settlements are gathered. */
-export type ServiceControl = Omit<GroupServicePort, 'wiringVersion' | 'publish' | 'ack' | 'requeue' | 'reject'>;
+export type ServiceControl = Omit<
+  GroupServicePort,
+  'wiringVersion' | 'publish' | 'transact' | 'ack' | 'requeue' | 'reject'
+>;
 
 export interface Tie {
   /** Every call of this attachment carries it; a newer attachment has a higher one. */
@@ -18,8 +22,8 @@ export interface Tie {
   readonly port: ServiceControl;
   /** If publishes and settlements may go straight to the service: the service. */
   readonly direct: GroupServicePort | undefined;
-  /** Sends what is not sent yet, as far as the way takes it now. */
-  send(outbox: PublishOutbox, settlements: SettlementRing, wiringVersion: number): void;
+  /** Sends what is not sent yet, as far as the way takes it now. @param isAsked a question follows, which must not come first */
+  send(outbox: PublishOutbox, settlements: SettlementRing, wiringVersion: number, isAsked: boolean): void;
 }
 
 export class LocalTie implements Tie {
@@ -35,12 +39,13 @@ export class LocalTie implements Tie {
     this.direct = port;
   }
 
-  send(outbox: PublishOutbox, settlements: SettlementRing, wiringVersion: number): void {
-    // What the service would let wait had better wait in the outbox, which the publish gate bounds.
-    if (wiringVersion <= this.port.wiringVersion)
-      outbox.send(always, (bytes, view, start, end) =>
-        publishRecords(this.port, bytes, view, start, end, wiringVersion),
-      );
+  send(outbox: PublishOutbox, settlements: SettlementRing, wiringVersion: number, isAsked: boolean): void {
+    // What the service would let wait had better wait in the outbox, which the publish gate bounds; but a question waits with the service.
+    if (isAsked || wiringVersion <= this.port.wiringVersion)
+      outbox.send(always, (bytes, view, start, end) => {
+        if (isUnit(bytes, start)) this.port.transact(bytes, view, start, wiringVersion);
+        else publishRecords(this.port, bytes, view, start, end, wiringVersion);
+      });
     while (settlements.sent < settlements.end) {
       const number = settlements.sent++;
       settle(this.port, settlements.kind(number), settlements.incarnation(number), settlements.position(number));

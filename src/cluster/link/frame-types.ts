@@ -37,6 +37,7 @@ export const FrameType = {
   get: 0x36,
   count: 0x37,
   purge: 0x38,
+  transact: 0x39,
   attached: 0x40,
   refused: 0x41,
   confirmed: 0x42,
@@ -62,6 +63,11 @@ export const FrameType = {
   // 0x70-0x7f: what nodes tell each other for people to read
   joins: 0x70,
   standings: 0x71,
+
+  // 0x80-0x8f: clients of one node to those of another (src/cluster/client/direct-replies.ts)
+  reply: 0x80,
+  replyAsk: 0x81,
+  replyAnswer: 0x82,
 } as const;
 export type FrameType = (typeof FrameType)[keyof typeof FrameType];
 
@@ -85,6 +91,7 @@ for (const [type, bytes] of [
   [FrameType.get, 25],
   [FrameType.count, 24],
   [FrameType.purge, 24],
+  [FrameType.transact, 16],
   [FrameType.attached, 16],
   [FrameType.refused, 16],
   [FrameType.confirmed, 16],
@@ -104,5 +111,8 @@ for (const [type, bytes] of [
   [FrameType.wiringAnswer, 4],
   [FrameType.routeAsk, 8],
   [FrameType.routeGrant, 8],
+  [FrameType.reply, 2],
+  [FrameType.replyAsk, 4],
+  [FrameType.replyAnswer, 5],
 ] as const)
   payloadBytesMin[type] = bytes;

@@ -171,8 +171,8 @@ export class Backup implements Flushable {
     const { replica } = this;
     this.attached = true;
     this.joined = false;
-    const { base, publishers, wiringVersion, origins } = message;
-    replica.beginJoin(base, epochStart(this.epoch), publishers, wiringVersion, origins);
+    const { base, publishers, wiringVersion, origins, returns } = message;
+    replica.beginJoin(base, epochStart(this.epoch), publishers, wiringVersion, origins, returns);
     this.saveEpoch();
     this.joiner = new Joiner(replica, this.link!, this.epoch, this.session, message.base, () => this.joinDone());
   }

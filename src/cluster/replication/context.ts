@@ -146,6 +146,6 @@ export interface ReplicationContext {
 }
 
 /** The protocol version whose features may be used now. */
-export function versionInUse({ rules, map, versions }: ReplicationContext): number {
+export function versionInUse({ rules, map, versions }: Pick<ReplicationContext, 'rules' | 'map' | 'versions'>): number {
   return rules.featuresWait ? map.config.version : versions.max;
 }

@@ -16,6 +16,7 @@ import { type BatchHeader, parseBatch } from '../../log/group-log.js';
 import type { Lsn } from '../../log/lsn.js';
 import type { ReplicaOptions } from '../../log/record.js';
 import type { OriginList } from '../../model/origins.js';
+import type { ReturnList } from '../../model/returns.js';
 import { FrameError } from '../link/frame.js';
 import type { Link } from '../link/link.js';
 import { FrameType } from '../link/frame-types.js';
@@ -51,6 +52,7 @@ export interface JoinMessage {
   publishers: [boot: number, sequence: number][];
   /** From protocol version 3 on. */
   origins?: OriginList;
+  returns?: ReturnList;
   wiringVersion: number;
 }
 

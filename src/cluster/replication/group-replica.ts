@@ -23,6 +23,7 @@ import {
 import { SyncCounter } from '../../log/sync-counter.js';
 import { GroupState } from '../../model/group-state.js';
 import type { OriginList } from '../../model/origins.js';
+import type { ReturnList } from '../../model/returns.js';
 import { batchHeaderBytes } from '../../log/batch.js';
 import { type GroupRecord, isLocalGroup, sameReplica, systemGroup, type Versioned } from '../map.js';
 import { Backup } from './backup.js';
@@ -125,6 +126,7 @@ export class GroupReplica implements JournalOwner {
       voids: this.voids.filter(([from, to]) => this.context.journal.mayHold(this.group, from, to)),
       publishers: this.context.rules.publishersKept ? this.state.publishers.list() : [],
       origins: this.context.rules.publishersKept ? this.state.origins.list() : [],
+      returns: this.state.returns.list(),
       wiringVersion: this.state.wiringVersion,
       applied: this.log.committed,
     };
@@ -344,6 +346,7 @@ export class GroupReplica implements JournalOwner {
     publishers: [number, number][],
     wiringVersion: number,
     origins: OriginList = [],
+    returns: ReturnList = [],
   ): void {
     this.joining = true;
     if (this.comesAgain > this.log.end && this.comesAgain <= epochBegin)
@@ -359,6 +362,7 @@ export class GroupReplica implements JournalOwner {
     this.state.wiringVersion = wiringVersion;
     this.state.publishers.replace(publishers);
     this.state.origins.replace(origins);
+    this.state.returns.replace(returns);
     for (const [incarnation] of this.queueList()) this.dropBetween(incarnation, base, epochBegin);
     this.saveMeta(() => {});
   }

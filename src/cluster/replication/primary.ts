@@ -154,6 +154,10 @@ export class Primary implements GroupAppender, Flushable {
     return this.replica.log.append(length);
   }
 
+  together(run: () => void): void {
+    this.replica.log.together(run);
+  }
+
   mayRelax(): boolean {
     return this.version >= Feature.relaxed && this.keeper.mayRelax();
   }
@@ -369,6 +373,7 @@ export class Primary implements GroupAppender, Flushable {
       base: log.committed,
       publishers: context.rules.publishersKept ? state.publishers.list() : [],
       origins: context.rules.publishersKept ? state.origins.list() : [],
+      returns: state.returns.list(),
       wiringVersion: state.wiringVersion,
     };
     sendJson(link, FrameType.join, group, join);

@@ -8,6 +8,8 @@ export const DeathReason = {
   expired: 'expired',
   /** Its queue was too long. */
   maxlen: 'maxlen',
+  /** It came back too often. */
+  deliveryLimit: 'delivery_limit',
 } as const;
 export type DeathReason = (typeof DeathReason)[keyof typeof DeathReason];
 

@@ -5,7 +5,7 @@ import type { ExchangeTarget, Target } from './target.js';
 
 /** The queues that a message reaches. */
 export interface Routing {
-  /** True if it depends on exchange and routing key alone, until the wiring changes; false if headers were asked for. */
+  /** True if it depends on exchange and one routing key alone, until the wiring changes; false if headers were asked for. */
   readonly keyed: boolean;
   /** Each once, in no particular order. */
   readonly queues: readonly QueueObject[];
@@ -13,6 +13,7 @@ export interface Routing {
   readonly waits: boolean;
 }
 
+const noKeys: readonly string[] = [];
 const noHeaders = (): Arguments => ({});
 
 /**
@@ -34,15 +35,17 @@ export class Router implements Reached {
    * @param from an exchange that exists.
    * @param exchanges those of the same vhost, by name.
    * @param headers is called once at most, and only if an exchange needs it.
+   * @param moreKeys as if the message were published with each of these as well.
    */
   route(
     from: ExchangeTarget,
     routingKey: string,
     exchanges: ReadonlyMap<string, ExchangeTarget>,
     headers: () => Arguments,
+    moreKeys: readonly string[] = noKeys,
   ): Routing {
     this.stamp++;
-    this.keyed = true;
+    this.keyed = moreKeys.length === 0;
     this.askHeaders = headers;
     const queues: QueueObject[] = [];
     this.queues = queues;
@@ -52,6 +55,7 @@ export class Router implements Reached {
       const { exchange, matcher } = this.exchanges[i]!;
       this.led = false;
       matcher?.match(routingKey, this);
+      for (let k = 0; k < moreKeys.length; k++) matcher?.match(moreKeys[k]!, this);
       if (this.led || exchange === undefined) continue;
       const name = alternateExchange(exchange);
       const other = name === undefined ? undefined : exchanges.get(name);

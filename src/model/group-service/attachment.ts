@@ -176,6 +176,18 @@ export class Attachment implements GroupServicePort {
     if (this.takeNumber(sequence) && !this.service.publishes.appendRecord(record, view)) this.client.rejected(sequence);
   }
 
+  transact(bytes: Uint8Array, view: DataView, start: number, wiringVersion: number): void {
+    if (this.state !== AttachmentState.attached) return;
+    if (!this.mustWait(wiringVersion)) return this.transactNow(bytes, view, start);
+    const record = bytes.slice(start, start + view.getUint32(start, true));
+    this.wait(wiringVersion, () => this.transactNow(record, new DataView(record.buffer), 0), record);
+  }
+
+  private transactNow(bytes: Uint8Array, view: DataView, start: number): void {
+    const sequence = view.getFloat64(start + 24, true);
+    if (this.takeNumber(sequence) && !this.service.units.append(bytes, view, start)) this.client.rejected(sequence);
+  }
+
   /** Rule 14: the log takes only a publisher's next number. What it has is confirmed with its commit (rule 4). */
   private takeNumber(sequence: number): boolean {
     const next = this.appended + 1;
@@ -300,8 +312,10 @@ export class Attachment implements GroupServicePort {
       if (used !== undefined) this.service.leases.used(used);
       this.service.answer(this, (client) => {
         const state = this.service.state.queue(incarnation);
-        const consumers = (state?.watcher as ServedQueue | undefined)?.consumers.size ?? 0;
-        client.counted(request, state?.index.ready ?? 0, state?.index.delivered ?? 0, consumers);
+        const served = state?.watcher as ServedQueue | undefined;
+        const parked = served?.parkedCount ?? 0;
+        const { ready = 0, delivered = 0 } = state?.index ?? {};
+        client.counted(request, ready + parked, delivered - parked, served?.consumers.size ?? 0);
       });
     });
   }

@@ -15,14 +15,13 @@
  * - A publish into queues that are all gone is safe once its number is in the log: a record without message keeps it there.
  * - Consumers of a node whose link is lost keep their queue in use and exclusive until the node attaches again or is dead.
  */
-import type { Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { allRules, type Rules } from '../../base/rules.js';
 import { SlicedWalk } from '../../base/slices.js';
 import { type Flushable, Phase } from '../../base/turn.js';
 import type { Chunk } from '../../log/chunk.js';
 import { epochStart, type Lsn } from '../../log/lsn.js';
-import { opaqueHeaders } from '../dead-letter/death.js';
+import { type HeaderCodec, opaqueHeaders } from '../dead-letter/death.js';
 import type { GroupAppender, GroupClientPort, GroupServicePort, HeldMessage } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
 import { Answers } from './answers.js';
@@ -39,10 +38,13 @@ import { PublishLog } from './publish-log.js';
 import { Purges } from './purges.js';
 import { QueueCare } from './queue-care.js';
 import { QueueUses } from './queue-uses.js';
+import { ReturnLog } from './return-log.js';
 import { ServedQueue } from './served-queue.js';
 import { ServiceGate } from './service-gate.js';
 import type { GroupServiceOptions, NodeUse } from './service-options.js';
+import { ServiceTimers } from './service-timers.js';
 import { allPlain, TraitsOf } from './traits-of.js';
+import { UnitLog } from './unit-log.js';
 
 export class GroupService implements Flushable {
   readonly state: GroupState;
@@ -51,10 +53,13 @@ export class GroupService implements Flushable {
   /** Messages before this one may have been handed out by older epochs (rule 13). The same for all queues, as long as this lives. */
   readonly flagBefore: Lsn;
   readonly logger: Logger;
+  readonly headers: HeaderCodec;
   /** Wiring up to here is in the group's state, and known to this node, which must know of a queue what it asks of messages. */
   wiringVersion: Lsn;
   /** For attachments: takes publishes into the log. */
   readonly publishes: PublishLog;
+  /** For attachments: takes transactions into the log. */
+  readonly units: UnitLog;
   /** For attachments and queues: tells the wiring of consumers. */
   readonly uses: QueueUses;
   /** For queues: what is asked of them, and when their first message expires. */
@@ -62,6 +67,10 @@ export class GroupService implements Flushable {
   readonly expiry: Expiry;
   /** For queues: how long they go without use. */
   readonly leases: Leases;
+  /** For queues: counts what came back. */
+  readonly returns: ReturnLog;
+  /** For queues and units. */
+  readonly timers: ServiceTimers;
   /** For queues: takes what they give up. */
   readonly outbox: OutboxLog;
   private readonly options: GroupServiceOptions;
@@ -79,7 +88,6 @@ export class GroupService implements Flushable {
   private readonly purges: Purges;
   private readonly care: QueueCare;
   private readonly waits = new LogWaits();
-  private readonly timers = new Set<Timer>();
 
   constructor(options: GroupServiceOptions) {
     this.options = options;
@@ -87,64 +95,49 @@ export class GroupService implements Flushable {
     this.appender = options.appender;
     this.epoch = options.epoch;
     this.logger = options.logger;
+    this.headers = options.headers ?? opaqueHeaders;
     this.rules = options.rules ?? allRules;
     this.flagBefore = this.rules.flagOld ? (options.handedOver?.flagBefore ?? epochStart(options.epoch)) : 0;
+    this.timers = new ServiceTimers(options.clock);
     const traits = options.traits ?? allPlain;
     this.traits = new TraitsOf(traits);
     this.expiry = new Expiry(options.clock);
     this.leases = new Leases(options.clock, (queue) => this.uses.leaseOver(queue));
     this.dequeues = new DequeueLog(options.state, options.appender, this.traits, this.rules);
+    this.returns = new ReturnLog(options.appender, options.state.returns);
     this.outbox = new OutboxLog({
       ...options,
-      headers: options.headers ?? opaqueHeaders,
+      headers: this.headers,
       touch: () => this.touch(),
       loaded: (queue, chunk) => this.loaded(queue, chunk),
-      after: (delayMs, run) => this.after(delayMs, run),
+      after: this.timers.after,
     });
     this.dispatcher = new Dispatcher(options.state, () => this.touch());
-    this.care = new QueueCare({
-      state: options.state,
-      traits: this.traits,
-      leases: this.leases,
-      served: ({ incarnation }) => this.served(incarnation),
-      dispatchSoon: (queue) => this.dispatchSoon(queue),
-      walk: (steps, done) => void this.attachments.walk(steps, done),
-    });
+    this.care = new QueueCare(this);
     this.purges = new Purges({
       answers: this.answers,
       later: options.state.slices.later,
       touch: () => this.touch(),
       isClosed: () => this.isClosed,
     });
-    this.publishes = new PublishLog(
-      options.state,
-      options.appender,
-      this.traits,
-      this.rules,
-      options.clock,
-      this.outbox,
-      (incarnation) => this.served(incarnation),
+    const { state, appender, clock } = options;
+    this.publishes = new PublishLog(state, appender, this.traits, this.rules, clock, this.outbox, (incarnation) =>
+      this.served(incarnation),
     );
+    this.units = new UnitLog(options.appender, this);
     this.wiringVersion = Math.min(options.state.wiringVersion, traits.wiringVersion);
     this.committedLsn = options.state.applied;
-    this.gate = new ServiceGate(!this.rules.waitReattach, {
-      handedOver: options.handedOver,
-      walk: (steps, done) => void this.attachments.walk(steps, done),
-      served: (incarnation) => this.served(incarnation),
-      servedQueues: () => this.queues,
-      dispatchSoon: (queue) => this.dispatchSoon(queue),
-      opened: () => {
-        this.care.begin();
-        this.uses.opened(options.tookOver);
-        this.touch();
-      },
+    this.gate = new ServiceGate(this, !this.rules.waitReattach, options.handedOver, () => {
+      this.care.begin();
+      this.uses.opened(options.tookOver);
+      this.touch();
     });
     this.uses = new QueueUses(
       {
         state: options.state,
         queueUse: (incarnation, use) => options.queueUse(incarnation, use),
         walk: (steps) => this.attachments.walk(steps),
-        after: (delayMs, run) => this.after(delayMs, run),
+        after: this.timers.after,
         isClosed: () => this.isClosed,
       },
       this.gate.isOpen,
@@ -209,6 +202,7 @@ export class GroupService implements Flushable {
       this.purges.isIdle &&
       this.dequeues.isIdle &&
       this.outbox.isIdle &&
+      this.returns.isIdle &&
       this.waits.isEmpty &&
       this.attachments.isQuiet
     );
@@ -252,12 +246,13 @@ export class GroupService implements Flushable {
       queue.state.watcher = undefined;
       queue.state.index.resetVolatile();
     }
-    for (const timer of this.timers) timer.cancel();
+    this.timers.close();
     this.dispatcher.close();
     this.expiry.close();
     this.leases.close();
     this.care.close();
     this.outbox.clear();
+    this.returns.clear();
     this.queues.clear();
     this.answers.clear();
     this.waits.clear();
@@ -369,8 +364,8 @@ export class GroupService implements Flushable {
   // ---- what attachments and queues ask ----
 
   /** Goes through many things, in slices as long as the service is there. */
-  walk(steps: Iterator<number, void>): void {
-    this.attachments.walk(steps);
+  walk(steps: Iterator<number, void>, done?: () => void): void {
+    this.attachments.walk(steps, done);
   }
 
   /** The queue, served from now on; undefined if it is gone. */
@@ -404,10 +399,6 @@ export class GroupService implements Flushable {
 
   dispatchLater(queue: ServedQueue): void {
     this.dispatcher.later(queue);
-  }
-
-  dispatchAfter(queue: ServedQueue, delayMs: number): void {
-    this.after(delayMs, () => this.dispatchSoon(queue));
   }
 
   /** The chunk that the queue waits for is there. */
@@ -447,6 +438,7 @@ export class GroupService implements Flushable {
     const mayAct = this.appender.mayAct();
     if (mayAct) this.answers.sendDue();
     if (this.gate.isOpen && !this.paused && (mayAct || !this.rules.leaseNeeded)) this.dispatcher.run();
+    this.returns.append();
     this.outbox.append();
     this.dispatcher.unpin();
     this.dequeues.append();
@@ -471,7 +463,7 @@ export class GroupService implements Flushable {
 
   /** The last lsn that this service put into the log. */
   private get logEnd(): Lsn {
-    return Math.max(this.dequeues.last, this.publishes.last, this.outbox.last);
+    return Math.max(this.dequeues.last, this.publishes.last, this.outbox.last, this.units.last);
   }
 
   private wiringReached(version: Lsn): void {
@@ -483,14 +475,6 @@ export class GroupService implements Flushable {
       if (attachment.state === AttachmentState.attached) attachment.client.wiringReached();
     }
     this.touch();
-  }
-
-  private after(delayMs: number, run: () => void): void {
-    const timer = this.options.clock.after(delayMs, () => {
-      this.timers.delete(timer);
-      if (!this.isClosed) run();
-    });
-    this.timers.add(timer);
   }
 }
 

@@ -94,6 +94,18 @@ export class OutboxLog {
     this.ports.touch();
   }
 
+  /**
+   * At once, into the open batch; if it has to wait, for its bytes or for the wiring, at the end of a turn. The message is settled in its
+   * queue's index.
+   */
+  addNow(queue: ServedQueue, position: Lsn, reason: DeathReason): void {
+    const entry = queue.state.index.find(position);
+    if (entry === undefined) return;
+    const isReady = queue.isKnown && this.ports.state.chunk(entry.chunk).bytes !== undefined;
+    if (isReady) this.appendOne({ queue, position, reason });
+    else this.add(queue, position, reason);
+  }
+
   /** The turn ends. */
   append(): void {
     if (this.dead.length === 0 || this.isWaiting) return;

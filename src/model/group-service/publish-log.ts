@@ -80,7 +80,7 @@ export class PublishLog {
   /** What those of the targets that take it are to have. */
   private appendTaken(parts: MessageParts, durable: boolean, boot: number, sequence: number): void {
     const { queues, count, ttlMs, isMixed } = this.targets;
-    if (count === 0) return this.appendNumber(boot, sequence);
+    if (count === 0) return sequence === 0 ? undefined : this.appendNumber(boot, sequence);
     if (isMixed) return this.appendApart(parts, queues, durable, boot, sequence);
     // A node's word in a queue that moves is no message.
     if (ttlMs === forEver || parts.format === markerFormat) return this.encode(parts, queues, durable, boot, sequence);
@@ -161,8 +161,10 @@ export class PublishLog {
     return own === 0 ? at : Math.min(own, at);
   }
 
-  private appendNumber(boot: number, sequence: number): void {
-    this.encode(noMessage, noQueues, false, boot, sequence);
+  /** `durable`: it is to be known after a restart of all replicas, too. */
+  appendNumber(boot: number, sequence: number, durable: boolean = false): void {
+    this.targets.isRelaxed = false;
+    this.encode(noMessage, noQueues, durable, boot, sequence);
   }
 
   private encode(

@@ -1,15 +1,17 @@
+import type { Lsn } from '../../log/lsn.js';
 import type { GroupObserver, GroupState, QueueState } from '../group-state.js';
 import { needsCare } from '../queue/queue-traits.js';
 import type { Leases } from './lease.js';
 import type { ServedQueue } from './served-queue.js';
 import type { TraitsOf } from './traits-of.js';
 
+/** What it needs of its service. */
 export interface QueueCarePorts {
   readonly state: GroupState;
   readonly traits: TraitsOf;
   readonly leases: Leases;
   /** The queue, served from now on. */
-  served(queue: QueueState): ServedQueue | undefined;
+  served(incarnation: Lsn): ServedQueue | undefined;
   dispatchSoon(queue: ServedQueue): void;
   /** Goes through many things, in slices. */
   walk(steps: Iterator<number, void>, done: () => void): void;
@@ -73,11 +75,11 @@ export class QueueCare implements GroupObserver {
   }
 
   private look(queue: QueueState): void {
-    const { traits, leases, served, dispatchSoon } = this.ports;
-    if (!queue.mayExpire && !needsCare(traits.of(queue))) return;
-    const one = served(queue);
-    if (one === undefined) return;
-    leases.used(one);
-    dispatchSoon(one);
+    const { ports } = this;
+    if (!queue.mayExpire && !needsCare(ports.traits.of(queue))) return;
+    const served = ports.served(queue.incarnation);
+    if (served === undefined) return;
+    ports.leases.used(served);
+    ports.dispatchSoon(served);
   }
 }

@@ -2,15 +2,13 @@ import type { Lsn } from '../../log/lsn.js';
 import type { HandOver } from './hand-over.js';
 import type { ServedQueue } from './served-queue.js';
 
+/** What it needs of its service. */
 export interface ServiceGatePorts {
-  readonly handedOver: HandOver | undefined;
   /** Goes through many things, in slices. */
   walk(steps: Iterator<number, void>, done?: () => void): void;
   served(incarnation: Lsn): ServedQueue | undefined;
   servedQueues(): Iterable<ServedQueue>;
   dispatchSoon(queue: ServedQueue): void;
-  /** It is open, and `whenOpen` is being done. */
-  opened(): void;
 }
 
 /** Holds back what a new primary would give out, until it is known what nodes' clients hold of the last one's (rule 13). */
@@ -19,10 +17,15 @@ export class ServiceGate {
   private isOpening = false;
   private readonly waiting: (() => void)[] = [];
   private readonly ports: ServiceGatePorts;
+  private readonly handedOver: HandOver | undefined;
+  private readonly onOpen: () => void;
 
-  constructor(isOpen: boolean, ports: ServiceGatePorts) {
-    this.isOpen = isOpen;
+  /** @param onOpen it is open, and what `whenOpen` was told is being done */
+  constructor(ports: ServiceGatePorts, isOpen: boolean, handedOver: HandOver | undefined, onOpen: () => void) {
     this.ports = ports;
+    this.isOpen = isOpen;
+    this.handedOver = handedOver;
+    this.onOpen = onOpen;
   }
 
   /** All live nodes have attached, or the leases of those that have not are gone. */
@@ -39,7 +42,7 @@ export class ServiceGate {
 
   /** What the last primary's clients held and nobody has named is given again, flagged. */
   private *flagUnnamed(): Generator<number, void> {
-    for (const incarnation of this.ports.handedOver?.queues.keys() ?? []) {
+    for (const incarnation of this.handedOver?.queues.keys() ?? []) {
       yield 1;
       for (const work of this.ports.served(incarnation)?.flagUnnamed() ?? []) yield work;
     }
@@ -48,9 +51,9 @@ export class ServiceGate {
   private opened(): void {
     this.isOpen = true;
     // All that it names are served by now.
-    this.ports.handedOver?.queues.clear();
+    this.handedOver?.queues.clear();
     this.ports.walk(this.opening());
-    this.ports.opened();
+    this.onOpen();
   }
 
   private *opening(): Generator<number, void> {

@@ -47,8 +47,8 @@ export const replicateArguments: readonly string[] = ['x-replicate', 'qpid.repli
 
 export const checkReplicate: Check = oneOf(Replicate.all, Replicate.configuration, Replicate.none, true, false);
 
-/** Largest time, in milliseconds (as in RabbitMQ). */
-export const durationMax = 0xffff_ffff;
+/** Largest time, in milliseconds: ten years, as in RabbitMQ. */
+export const durationMax = 315_360_000_000;
 
 /** A day. */
 const waitMax = 86_400_000;

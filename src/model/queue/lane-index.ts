@@ -110,8 +110,14 @@ export class LaneIndex implements MessageIndex {
   }
 
   /** All lanes go on from where the slowest of them stopped: what is looked at twice has been given back. */
-  giveBackOf(holder: number, redelivered: boolean, from: number, max: number): number {
-    return this.least((lane, share) => lane.giveBackOf(holder, redelivered, from, share), max);
+  giveBackOf(
+    holder: number,
+    redelivered: boolean,
+    from: number,
+    max: number,
+    each?: (position: number) => void,
+  ): number {
+    return this.least((lane, share) => lane.giveBackOf(holder, redelivered, from, share, each), max);
   }
 
   handled(

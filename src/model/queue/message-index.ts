@@ -49,9 +49,15 @@ export interface MessageIndex {
   giveBack(entry: Entry, redelivered: boolean): void;
   /**
    * What `holder` holds goes back to its place: from position `from` on, until about `max` entries were looked at. Returns
-   * where to go on, or Infinity when that was all. What comes and goes between two calls does no harm.
+   * where to go on, or Infinity when that was all. What comes and goes between two calls does no harm. `each` is told of each.
    */
-  giveBackOf(holder: number, redelivered: boolean, from: number, max: number): number;
+  giveBackOf(
+    holder: number,
+    redelivered: boolean,
+    from: number,
+    max: number,
+    each?: (position: number) => void,
+  ): number;
   /** It comes flagged when it is handed out. */
   flag(entry: Entry): void;
   /**

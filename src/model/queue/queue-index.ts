@@ -126,7 +126,13 @@ export class QueueIndex implements MessageIndex {
     if (position <= this.passed) this.heap.push(position);
   }
 
-  giveBackOf(holder: number, redelivered: boolean, from: number, max: number): number {
+  giveBackOf(
+    holder: number,
+    redelivered: boolean,
+    from: number,
+    max: number,
+    each?: (position: number) => void,
+  ): number {
     const { list } = this.table;
     let looked = 0;
     for (let i = Math.max(0, list.floor(from)); i < list.length && this.delivered > 0; i++) {
@@ -140,6 +146,7 @@ export class QueueIndex implements MessageIndex {
         if (piece.holders[slot] !== holder || (piece.states[slot]! & stateMask) !== EntryState.delivered) continue;
         this.next.slot = slot;
         this.giveBack(this.next, redelivered);
+        each?.(piece.positions[slot]!);
       }
     }
     return Number.POSITIVE_INFINITY;

@@ -139,13 +139,17 @@ export function argument(table: Arguments, key: string): ArgumentValue | undefin
   return Object.hasOwn(table, key) ? table[key] : undefined;
 }
 
-/** Are two argument values the same? Numbers are compared by value, whatever their width was on the wire. */
+/**
+ * Are two argument values the same? Numbers are compared by value, whatever their width was on the wire; so are timestamps, also with
+ * numbers, as RabbitMQ does.
+ */
 export function argumentsEqual(a: ArgumentValue | undefined, b: ArgumentValue | undefined): boolean {
   if (a === b) return true;
   // 1n and 1 are equal so, NaN and NaN are not.
-  if (isNumeric(a) && isNumeric(b)) return a <= b && a >= b;
+  const [x, y] = [numberOf(a), numberOf(b)];
+  if (x !== undefined && y !== undefined) return x <= y && x >= y;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (a instanceof Timestamp) return b instanceof Timestamp && a.seconds === b.seconds;
+  if (a instanceof Timestamp) return false;
   if (a instanceof Decimal) return b instanceof Decimal && a.scale === b.scale && a.value === b.value;
   if (a instanceof Uint8Array) return b instanceof Uint8Array && listsEqual(a, b);
   if (Array.isArray(a)) return Array.isArray(b) && listsEqual(a, b);
@@ -155,8 +159,9 @@ export function argumentsEqual(a: ArgumentValue | undefined, b: ArgumentValue | 
   return keys.every((key) => Object.hasOwn(b, key) && argumentsEqual(a[key], b[key]));
 }
 
-function isNumeric(value: ArgumentValue | undefined): value is number | bigint {
-  return typeof value === 'number' || typeof value === 'bigint';
+function numberOf(value: ArgumentValue | undefined): number | bigint | undefined {
+  if (typeof value === 'number' || typeof value === 'bigint') return value;
+  return value instanceof Timestamp ? value.seconds : undefined;
 }
 
 function listsEqual(a: ArrayLike<ArgumentValue>, b: ArrayLike<ArgumentValue>): boolean {

@@ -272,9 +272,16 @@ export class WiringTables {
   /**
    * The queues for a message.
    * @param headers the message's headers; called once at most, and only if an exchange needs them.
+   * @param moreKeys as if it were published with each of these as well
    * @throws RefusedError not-found if there is no such exchange, access-refused if it is internal.
    */
-  route(vhost: string, exchange: string, routingKey: string, headers: () => Arguments): Routing {
+  route(
+    vhost: string,
+    exchange: string,
+    routingKey: string,
+    headers: () => Arguments,
+    moreKeys?: readonly string[],
+  ): Routing {
     const names = this.vhosts.get(vhost);
     const from = names?.exchanges.get(exchange);
     if (names === undefined || from?.exchange === undefined) {
@@ -286,7 +293,7 @@ export class WiringTables {
         `cannot publish to internal exchange '${exchange}' in vhost '${vhost}'`,
       );
     }
-    return this.placed(this.router.route(from, routingKey, names.exchanges, headers));
+    return this.placed(this.router.route(from, routingKey, names.exchanges, headers, moreKeys));
   }
 
   /** Where the broker's own messages to an exchange go, be it internal or not. Nowhere, if there is no such exchange. */

@@ -12,7 +12,7 @@ import {
   QueueDelete,
 } from '../../../src/amqp091/codec/index.js';
 import type { Arguments } from '../../../src/model/broker.js';
-import { RawClient } from '../../fakes/raw-client.js';
+import { RawClient } from '../raw-client.js';
 
 /** Channels of a connection, as tuned. */
 const channelMax = 2047;

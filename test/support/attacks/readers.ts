@@ -9,7 +9,7 @@ import {
   ConfirmSelect,
   MethodId,
 } from '../../../src/amqp091/codec/index.js';
-import { RawClient } from '../../fakes/raw-client.js';
+import { RawClient } from '../raw-client.js';
 import { declare } from './floods.js';
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -29,7 +29,7 @@ import {
   QueuePurge,
   QueueUnbind,
 } from '../../../src/amqp091/codec/index.js';
-import { startOk } from '../../fakes/raw-client.js';
+import { startOk } from '../raw-client.js';
 import { methodOf, methods, properties } from '../../unit/amqp091-codec/support.js';
 
 const frameMax = 8192;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { MethodId, protocolHeader } from '../../../src/amqp091/codec/index.js';
 import { defaultLimits } from '../../../src/amqp091/limits.js';
-import { RawClient, startOk } from '../../fakes/raw-client.js';
+import { RawClient, startOk } from '../raw-client.js';
 
 const { handshakeTimeoutMs } = defaultLimits;
 

@@ -28,7 +28,7 @@ import { formatScramKeys, makeScramKeys } from '../../../src/security/scram-keys
 import { hashPassword } from '../../../src/security/password-hash.js';
 import { Hashing } from '../../../src/model/access/objects.js';
 import { AmqpHost } from '../../fakes/amqp-host.js';
-import { RawClient } from '../../fakes/raw-client.js';
+import { RawClient } from '../../support/raw-client.js';
 import { ScramClient } from '../security/scram-client.js';
 import { TestTables, text } from '../security/support.js';
 

@@ -12,7 +12,7 @@ import {
 import { AdmissionState } from '../../../src/model/admission.js';
 import type { Arguments } from '../../../src/model/broker.js';
 import { AmqpHost, eventually } from '../../fakes/amqp-host.js';
-import { RawClient } from '../../fakes/raw-client.js';
+import { RawClient } from '../../support/raw-client.js';
 
 /** A client that has sent connection.open, and a channel.open right behind it. */
 async function asking(host: AmqpHost, properties: Arguments = {}): Promise<RawClient> {

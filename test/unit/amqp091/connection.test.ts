@@ -17,7 +17,7 @@ import {
 } from '../../../src/amqp091/codec/index.js';
 import { AmqpHost, eventually } from '../../fakes/amqp-host.js';
 import { ManualClock } from '../../fakes/manual-clock.js';
-import { RawClient, startOk } from '../../fakes/raw-client.js';
+import { RawClient, startOk } from '../../support/raw-client.js';
 
 const caps = { authentication_failure_close: true };
 
@@ -62,11 +62,12 @@ describe('connection: handshake', () => {
     client.sendBytes(protocolHeader);
     const { method } = await client.expect(MethodId.connectionStart);
     assert.equal(method.mechanisms, 'PLAIN SCRAM-SHA-256 AMQPLAIN');
-    assert.equal(method.serverProperties['product'], 'Understudy');
+    const { product, version, 'understudy.version': own } = method.serverProperties;
+    assert.deepEqual([product, version, own], ['Understudy', '0.0.0', '0.0.0']);
     assert.equal(method.serverProperties['cluster_name'], 'test');
     const capabilities = method.serverProperties['capabilities'] as Record<string, boolean>;
     assert.equal(capabilities['publisher_confirms'], true);
-    assert.equal(capabilities['direct_reply_to'], false);
+    assert.equal(capabilities['direct_reply_to'], true);
     client.send(0, startOk('guest', 'guest', {}));
     const tune = (await client.expect(MethodId.connectionTune)).method;
     assert.deepEqual([tune.channelMax, tune.frameMax, tune.heartbeat], [2047, 131_072, 60]);
@@ -149,6 +150,9 @@ describe('connection: handshake', () => {
     const channel = await started(host);
     channel.send(1, new ChannelOpen());
     await expectClose(channel, 504, /CHANNEL_ERROR/);
+    const nowhere = await RawClient.open(host.port);
+    nowhere.send(0, new ChannelOpen());
+    await expectClose(nowhere, 504, /channel.open is not due on channel 0/);
   });
 
   it('drops a client that does not finish the handshake in time', async () => {
@@ -191,8 +195,22 @@ describe('connection: life', () => {
     await client.expect(MethodId.queueDeclareOk, 1);
     client.send(0, new ConnectionClose(200, 'bye', 0, 0));
     await client.expect(MethodId.connectionCloseOk);
-    await client.closed;
     assert.equal(host.broker.queues.size, 0);
+    client.end();
+    await eventually(() => host.server.connectionCount === 0);
+  });
+
+  it('leaves it to the client to close the socket after close-ok, and answers each of several closes', async () => {
+    const clock = new ManualClock();
+    await using host = await AmqpHost.start({}, clock);
+    const client = await RawClient.open(host.port);
+    for (let i = 0; i < 3; i++) {
+      client.send(0, new ConnectionClose(200, 'bye', 0, 0));
+      await client.expect(MethodId.connectionCloseOk);
+    }
+    assert.equal(host.server.connectionCount, 1);
+    clock.advance(10_000);
+    await client.closed;
     await eventually(() => host.server.connectionCount === 0);
   });
 

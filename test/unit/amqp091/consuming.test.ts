@@ -17,7 +17,7 @@ import {
 } from '../../../src/amqp091/codec/index.js';
 import { AmqpHost, eventually } from '../../fakes/amqp-host.js';
 import type { FakeQueue } from '../../fakes/fake-queue.js';
-import { RawClient } from '../../fakes/raw-client.js';
+import { RawClient } from '../../support/raw-client.js';
 
 const declare = (name: string): QueueDeclare => new QueueDeclare(name, false, false, false, false, false, {});
 const consume = (queue: string, tag: string, noAck = false): BasicConsume =>

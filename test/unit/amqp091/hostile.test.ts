@@ -20,7 +20,7 @@ import {
   QueueDeclare,
 } from '../../../src/amqp091/codec/index.js';
 import { AmqpHost, eventually } from '../../fakes/amqp-host.js';
-import { RawClient, startOk } from '../../fakes/raw-client.js';
+import { RawClient, startOk } from '../../support/raw-client.js';
 
 /** Everything a well-behaved client might send in a short life, handshake included. */
 function session(): Buffer {

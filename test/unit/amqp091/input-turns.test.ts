@@ -8,7 +8,7 @@ import {
   QueueDeclare,
 } from '../../../src/amqp091/codec/index.js';
 import { AmqpHost, eventually } from '../../fakes/amqp-host.js';
-import { RawClient } from '../../fakes/raw-client.js';
+import { RawClient } from '../../support/raw-client.js';
 
 describe('input of many connections', () => {
   const count = 4000;

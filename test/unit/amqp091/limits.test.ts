@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { BasicConsume, ChannelOpen, MethodId, QueueDeclare, QueueDelete } from '../../../src/amqp091/codec/index.js';
 import { defaultLimits, limitsForOpenFiles } from '../../../src/amqp091/limits.js';
 import { AmqpHost, eventually } from '../../fakes/amqp-host.js';
-import { RawClient } from '../../fakes/raw-client.js';
+import { RawClient } from '../../support/raw-client.js';
 
 const declare = (name: string): QueueDeclare => new QueueDeclare(name, false, false, false, false, false, {});
 

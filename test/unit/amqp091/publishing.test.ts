@@ -16,7 +16,7 @@ import {
 } from '../../../src/amqp091/codec/index.js';
 import { MessageParts } from '../../../src/log/record.js';
 import { AmqpHost, eventually } from '../../fakes/amqp-host.js';
-import { RawClient } from '../../fakes/raw-client.js';
+import { RawClient } from '../../support/raw-client.js';
 
 const declare = (name: string): QueueDeclare => new QueueDeclare(name, false, false, false, false, false, {});
 
@@ -43,7 +43,7 @@ function blindfold(host: AmqpHost): { see(): void } {
   let asked: Parameters<typeof route> = ['/', '', '', () => ({})];
   broker.route = (...args) => {
     asked = args;
-    return { version: -1, keyed: false, queueCount: 1, isKnown: false, queues: [] };
+    return { version: -1, keyed: false, queueCount: 1, isKnown: false, queues: [], addresses: [] };
   };
   broker.publish = (_route, parts, owner, tag) => {
     const [args, copy] = [asked, copyOf(parts)];
@@ -252,10 +252,12 @@ describe('publishing', () => {
     await client.openChannel(2);
     client.send(2, new BasicConsume('q', 'c', false, true, false, false, {}));
     await client.expect(MethodId.basicConsumeOk, 2);
+    // These say where a message goes.
+    const name = fc.string({ maxLength: 5 }).filter((one) => one !== 'CC' && one !== 'BCC');
     const message = fc.record({
       channel: fc.constantFrom(1, 2),
       size: fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 3000, max: 20_000 })),
-      headers: fc.dictionary(fc.string({ maxLength: 5 }), fc.integer({ min: 0, max: 1000 }), { noNullPrototype: true }),
+      headers: fc.dictionary(name, fc.integer({ min: 0, max: 1000 }), { noNullPrototype: true }),
     });
     const cuts = fc.array(fc.integer({ min: 1, max: 9000 }), { minLength: 1, maxLength: 20 });
     await fc.assert(

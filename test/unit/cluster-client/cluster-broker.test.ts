@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RefusedError } from '../../../src/base/errors.js';
+import { protocolVersions } from '../../../src/base/versions.js';
 import { allRules } from '../../../src/base/rules.js';
 import { silentLogger } from '../../../src/base/logger.js';
 import { nobody } from '../../../src/model/broker.js';
@@ -8,6 +9,7 @@ import { ClusterBroker, type ConnectionWiring } from '../../../src/cluster/clien
 import { QueueAccess } from '../../../src/cluster/client/queue-access.js';
 import { outboxSource, SourcesGate } from '../../../src/cluster/client/publish-gate.js';
 import type { Arguments, ArgumentValue, ConsumeRequest, GetRequest, Subscription } from '../../../src/model/broker.js';
+import type { Transaction, TransactionMessage, TransactionSettlement } from '../../../src/model/transaction.js';
 import type { QueueObject } from '../../../src/model/wiring/objects.js';
 import { WiringTables } from '../../../src/model/wiring/tables.js';
 import { TestClient } from './test-client.js';
@@ -24,6 +26,8 @@ interface Setup {
   groups: [TestGroup, TestGroup];
   tables: WiringTables;
   broker: ClusterBroker;
+  /** What the node may do, and the version in use; a test changes them. */
+  may: { route: boolean; version: number };
 }
 
 /** Queues q1, q2 (group 1), q3 (group 2), all bound to amq.fanout; mine (group 1) belongs to connection b/2/9. */
@@ -58,6 +62,7 @@ async function setup(): Promise<Setup> {
   tables.applied(30);
   await world.run(10);
   const { clients, clock } = b;
+  const may = { route: true, version: protocolVersions.max };
   const broker = new ClusterBroker({
     node: 'b',
     tables,
@@ -68,9 +73,13 @@ async function setup(): Promise<Setup> {
     clock,
     rules: allRules,
     queues: new QueueAccess({ tables, clock, isCurrent: () => true }),
-    mayRoute: () => true,
+    boot: b.boot,
+    links: b.links,
+    random: world.random.fork('broker'),
+    version: () => may.version,
+    mayRoute: () => may.route,
   });
-  return { world, node: b, groups, tables, broker };
+  return { world, node: b, groups, tables, broker, may };
 }
 
 const noHeaders = (): never => {
@@ -167,5 +176,108 @@ describe('cluster broker', () => {
     await world.run(10);
     const { messages, unacknowledged, leader, group, durable } = await status;
     assert.deepEqual([messages, unacknowledged, leader, group, durable], [1, 0, 'a', 1, true]);
+  });
+});
+
+/** A transaction that notes what it is told. */
+class TestTransaction implements Transaction {
+  readonly vhost = '/';
+  readonly messages: TransactionMessage[] = [];
+  readonly told: string[] = [];
+  settlements: TransactionSettlement[] = [];
+  isAbandoned = false;
+
+  publish(exchange: string, routingKey: string, text: string, moreKeys?: readonly string[]): this {
+    this.messages.push({ exchange, routingKey, moreKeys, parts: message(text), headers: () => ({}) });
+    return this;
+  }
+  takeSettlements(): TransactionSettlement[] {
+    this.told.push('taken');
+    return this.settlements.splice(0);
+  }
+  unroutable({ routingKey }: TransactionMessage): void {
+    this.told.push(`unroutable ${routingKey}`);
+  }
+  committed(): void {
+    this.told.push('committed');
+  }
+  failed(error: Error): void {
+    this.told.push(`failed: ${error.message}`);
+  }
+}
+
+function sizes([one, two]: [TestGroup, TestGroup]): number[] {
+  return [one, one, two].map(({ primary }, i) => primary!.state.queue(11 + i)!.index.size);
+}
+
+describe('transactions of a cluster broker', () => {
+  it('are as many units as there are groups, and one completion', async () => {
+    const { world, node, groups, broker } = await setup();
+    const client = new TestClient(node, 1);
+    client.publish('held', [11]);
+    client.get(false, 11);
+    await world.run(10);
+    const transaction = new TestTransaction().publish('amq.fanout', '', 'a').publish('', 'q2', 'b', ['q3', 'q2', 'x']);
+    transaction.settlements = client.held.map(({ holder, position }) => ({ holder, position, rejects: false }));
+    transaction.publish('', 'nowhere', 'c');
+    broker.transactions.commit(transaction);
+    assert.deepEqual(transaction.told, ['unroutable nowhere', 'taken']);
+    await world.run(10);
+    assert.deepEqual(transaction.told, ['unroutable nowhere', 'taken', 'committed']);
+    // q1 has lost what was held.
+    assert.deepEqual(sizes(groups), [1, 2, 2]);
+    assert.equal(node.clients.unfinished().publishes, 0);
+  });
+
+  it('with nothing in them are done at once', async () => {
+    const { broker } = await setup();
+    const transaction = new TestTransaction();
+    broker.transactions.commit(transaction);
+    assert.deepEqual(transaction.told, ['taken', 'committed']);
+  });
+
+  it('return what was for an exchange that is gone by then', async () => {
+    const { world, groups, broker } = await setup();
+    const transaction = new TestTransaction().publish('gone', 'k', 'a').publish('', 'q1', 'b');
+    broker.transactions.commit(transaction);
+    await world.run(10);
+    assert.deepEqual(transaction.told, ['unroutable k', 'taken', 'committed']);
+    assert.deepEqual(sizes(groups), [1, 0, 0]);
+  });
+
+  it('wait as a whole while this node may not route, and are not begun if their client goes', async () => {
+    const { world, groups, broker, may } = await setup();
+    may.route = false;
+    const [one, other] = [new TestTransaction().publish('', 'q1', 'a'), new TestTransaction().publish('', 'q1', 'b')];
+    broker.transactions.commit(one);
+    broker.transactions.commit(other);
+    await world.run(20);
+    assert.deepEqual([one.told, other.told], [[], []]);
+    other.isAbandoned = true;
+    may.route = true;
+    await world.run(20);
+    assert.deepEqual(one.told, ['taken', 'committed']);
+    assert.deepEqual(other.told, ['failed: the channel is gone']);
+    assert.deepEqual(sizes(groups), [1, 0, 0]);
+  });
+
+  it('are refused, with nothing done, where too few replicas would be in sync', async () => {
+    const { world, groups, tables, broker } = await setup();
+    tables.appeared(40, { ...queue('strict', 1), arguments: { 'x-min-in-sync': 2, 'x-min-in-sync-below': 'refuse' } });
+    tables.applied(41);
+    broker.publish(broker.route('/', '', 'q1', noHeaders), message('first'), nobody, 1);
+    await world.run(10);
+    const transaction = new TestTransaction().publish('', 'q1', 'a').publish('', 'strict', 'b');
+    broker.transactions.commit(transaction);
+    assert.match(transaction.told.join(), /^failed: the transaction was not begun: too few replicas/);
+    await world.run(10);
+    assert.deepEqual(sizes(groups), [1, 0, 0]);
+  });
+
+  it('are not begun while there are nodes that know none', async () => {
+    const { broker, may } = await setup();
+    broker.transactions.check();
+    may.version = 2;
+    assert.throws(() => broker.transactions.check(), { kind: 'not-implemented' });
   });
 });

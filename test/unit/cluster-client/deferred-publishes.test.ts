@@ -28,7 +28,7 @@ function setUp() {
     const parts = new MessageParts();
     parts.bodyLength = 100;
     parts.bodyBytes = new Uint8Array(100);
-    deferred.add(new DeferredRoute('/', '', key, {}, queues), parts, owner, tag);
+    deferred.add(new DeferredRoute('/', '', key, {}, undefined, queues), parts, owner, tag);
   };
   return { clock, memory, state, sent, done, deferred, owner, add };
 }

@@ -123,7 +123,7 @@ function filled() {
   attach(1, first);
   while (runTurn() > 0);
   sinks.forEach((sink, i) => {
-    client.deliver(first.subscribed[i]!, queue, 1000 + i * ofEach, false, new EnqueueView());
+    client.deliver(first.subscribed[i]!, queue, 1000 + i * ofEach, false, new EnqueueView(), 0);
     for (let k = 0; k < ofEach; k++) sink.held.set(1000 + i * ofEach + k, holderOf(client, first.subscribed[i]!));
   });
   const looked = (): number => sinks.reduce((sum, sink) => sum + sink.looked, 0);

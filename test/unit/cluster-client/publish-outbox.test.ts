@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { OutboxMemory, PublishOutbox } from '../../../src/cluster/client/publish-outbox.js';
+import { OutboxMemory, outboxSegmentBytes, PublishOutbox } from '../../../src/cluster/client/publish-outbox.js';
+import { forEachSettlement, isUnit, unitKind } from '../../../src/model/unit.js';
 import { EnqueueView, MessageParts, RecordFlag } from '../../../src/log/record.js';
 
 function parts(bodyBytes: number): MessageParts {
@@ -112,5 +113,53 @@ describe('publish outbox', () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  it('gives out units one by one, keeps them with their numbers, and forgets those that are confirmed', () => {
+    const memory = new OutboxMemory();
+    const outbox = new PublishOutbox(memory);
+    const unit = (sequence: number, body: number): void =>
+      outbox.appendUnit(
+        [{ parts: parts(body), incarnations: [3], durable: true }],
+        [{ incarnation: 3, position: sequence, rejects: false }],
+        9,
+        sequence,
+      );
+    outbox.append(parts(10), [3], true, 9, 1);
+    outbox.append(parts(10), [3], true, 9, 2);
+    unit(3, 10);
+    unit(4, outboxSegmentBytes * 2);
+    outbox.append(parts(10), [3], true, 9, 5);
+    const runs = (): string[] => {
+      const seen: string[] = [];
+      outbox.send(
+        () => true,
+        (bytes, view, start, end) => {
+          const numbers: number[] = [];
+          for (let at = start; at < end; at += view.getUint32(at, true)) numbers.push(view.getFloat64(at + 24, true));
+          seen.push(`${isUnit(bytes, start) ? 'unit ' : ''}${numbers.join(' ')}`);
+        },
+      );
+      return seen;
+    };
+    assert.deepEqual(runs(), ['1 2', 'unit 3', 'unit 4', '5']);
+    assert.deepEqual(runs(), []);
+    outbox.rewind(2);
+    assert.deepEqual(runs(), ['unit 3', 'unit 4', '5']);
+    const held = (confirmed: number): number[] => {
+      const positions: number[] = [];
+      outbox.forEachUnit(confirmed, (bytes, view, start) =>
+        forEachSettlement(bytes, view, start, (_incarnation, position) => positions.push(position)),
+      );
+      return positions;
+    };
+    assert.deepEqual([held(0), held(3)], [[3, 4], [4]]);
+    assert.equal(outbox.unit(5), undefined);
+    assert.equal(outbox.unit(3)![4], unitKind);
+    const other = new PublishOutbox(memory);
+    outbox.moveTo(other);
+    assert.deepEqual([outbox.unit(3), other.unit(3)![4], other.unit(4)![4]], [undefined, unitKind, unitKind]);
+    other.release(5);
+    assert.deepEqual([other.unit(4), memory.bytes], [undefined, 0]);
   });
 });

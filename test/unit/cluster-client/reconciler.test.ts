@@ -54,6 +54,9 @@ class Group implements WiredGroup, GroupAppender {
     this.offset += length;
     return ++this.lsn;
   }
+  together(run: () => void): void {
+    run();
+  }
   mayRelax(): boolean {
     return true;
   }

@@ -68,6 +68,27 @@ for (const [where, node] of [
       assert.deepEqual(await purged, { count: 2, refusal: '' });
     });
 
+    it('finds by get and purge what was published before, also while the primary does not know the wiring yet', async () => {
+      const { world, nodes, group } = await cluster();
+      const client = new TestClient(nodes[node]!, 1);
+      const known = async (): Promise<void> => {
+        await world.run(10);
+        group.primary!.service.advanceWiring(group.wiringVersion, 0);
+        await world.run(10);
+      };
+      group.wiringVersion++;
+      client.publish('m1');
+      client.get(true);
+      await known();
+      assert.deepEqual(client.events, ['got m1 of 1']);
+      group.wiringVersion++;
+      client.publish('m2');
+      const purged = nodes[node]!.clients.client(1).purge(7);
+      await known();
+      assert.deepEqual(await purged, { count: 1, refusal: '' });
+      assert.deepEqual(client.confirmed, ['m1', 'm2']);
+    });
+
     it('a closed subscription gives back all it held, flagged; a forgotten sink what it got', async () => {
       const { world, nodes } = await cluster();
       const client = new TestClient(nodes[node]!, 1);

@@ -99,6 +99,9 @@ export class TestPrimary implements GroupAppender, Flushable {
   append(length: number): Lsn {
     return this.log.append(length);
   }
+  together(run: () => void): void {
+    this.log.together(run);
+  }
   mayRelax(): boolean {
     return true;
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { rulesWithout } from '../../../src/base/rules.js';
 import type { Lsn } from '../../../src/log/lsn.js';
-import { EnqueueView, immediately, type MessageParts } from '../../../src/log/record.js';
+import { immediately, type MessageParts } from '../../../src/log/record.js';
 import { readEnvelope } from '../../../src/model/dead-letter/envelope.js';
 import { markerFormat } from '../../../src/model/group-service/marker-format.js';
 import { outboxIncarnation } from '../../../src/model/queue/outbox.js';

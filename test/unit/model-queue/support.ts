@@ -25,6 +25,7 @@ import type {
 } from '../../../src/model/group-port.js';
 import { GroupService } from '../../../src/model/group-service/group-service.js';
 import type { HandOver } from '../../../src/model/group-service/hand-over.js';
+import { type HeaderCodec, opaqueHeaders } from '../../../src/model/dead-letter/death.js';
 import type { QueueTraitsSource } from '../../../src/model/group-service/traits-of.js';
 import { GroupState } from '../../../src/model/group-state.js';
 
@@ -123,7 +124,7 @@ export class TestLog implements GroupAppender {
   lease = true;
   lsn: Lsn;
   /** Records appended since the beginning, of each kind; dequeues of both kinds count as `dequeue`. */
-  readonly appendedOfKind: number[] = [0, 0, 0, 0, 0];
+  readonly appendedOfKind: number[] = [0, 0, 0, 0, 0, 0, 0];
   private readonly group: number;
   private readonly chunks: TestChunks;
   private fill: { chunk: Chunk; from: number; to: number }[] = [];
@@ -162,6 +163,14 @@ export class TestLog implements GroupAppender {
     this.reserve(record.length);
     this.chunk.bytes!.set(record, this.offset);
     return this.append(record.length);
+  }
+
+  /** Records that were appended in one go. */
+  readonly units: number[] = [];
+  together(run: () => void): void {
+    const before = this.lsn;
+    run();
+    this.units.push(this.lsn - before);
   }
 
   relaxing = true;
@@ -236,6 +245,8 @@ export class TestClient implements GroupClientPort {
   confirmedTo = 0;
   settledCount = 0;
   readonly refused: number[] = [];
+  /** Of each delivery: how often it came back. */
+  readonly returns: number[] = [];
   readonly deliveries: Delivery[] = [];
   readonly events: string[] = [];
 
@@ -254,8 +265,16 @@ export class TestClient implements GroupClientPort {
     if (count <= this.settledCount) throw new Error('settled must grow');
     this.settledCount = count;
   }
-  deliver(subscriber: number, incarnation: Lsn, position: Lsn, redelivered: boolean, message: EnqueueView): void {
+  deliver(
+    subscriber: number,
+    incarnation: Lsn,
+    position: Lsn,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void {
     this.deliveries.push({ subscriber, incarnation, position, redelivered, body: bodyOf(message) });
+    this.returns.push(returns);
   }
   subscribed(subscriber: number, refusal: string): void {
     this.events.push(`subscribed ${subscriber} ${refusal}`.trim());
@@ -310,6 +329,20 @@ export function messageParts(body: string, priority = 0): MessageParts {
   return parts;
 }
 
+/** Headers are JSON. */
+export const jsonHeaders: HeaderCodec = {
+  ...opaqueHeaders,
+  table: ({ bytes, headerStart, headerLength }) =>
+    headerLength === 0 ? {} : JSON.parse(decoder.decode(bytes.subarray(headerStart, headerStart + headerLength))),
+};
+
+/** A message with such headers. */
+export function partsWith(body: string, headers: Record<string, string | number>): MessageParts {
+  const parts = messageParts(body);
+  parts.setHeader(encoder.encode(JSON.stringify(headers)));
+  return parts;
+}
+
 /** A primary of one group: state, log and service, with turns run by hand. */
 export class TestPrimary {
   readonly chunks: TestChunks;
@@ -336,6 +369,7 @@ export class TestPrimary {
       rules?: Rules;
       open?: boolean;
       traits?: QueueTraitsSource;
+      headers?: HeaderCodec;
     } = {},
   ) {
     const { previous, epoch = 1 } = options;
@@ -358,6 +392,7 @@ export class TestPrimary {
       logger: silentLogger,
       ...(options.rules === undefined ? {} : { rules: options.rules }),
       ...(options.traits === undefined ? {} : { traits: options.traits }),
+      ...(options.headers === undefined ? {} : { headers: options.headers }),
       tookOver: previous !== undefined,
       handedOver: options.handedOver,
       queueUse: (incarnation, use) => {

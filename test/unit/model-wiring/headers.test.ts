@@ -28,6 +28,8 @@ const table: [name: string, pattern: Arguments, headers: Arguments, matches: boo
   ['booleans', { a: true }, { a: true }, true],
   ['a boolean is no number', { a: true }, { a: 1 }, false],
   ['timestamps', { a: new Timestamp(7) }, { a: new Timestamp(7) }, true],
+  ['timestamps that differ', { a: new Timestamp(7) }, { a: new Timestamp(8) }, false],
+  ['a timestamp and its number', { a: new Timestamp(7) }, { a: 7 }, true],
   ['decimals differ in scale', { a: new Decimal(1, 10) }, { a: new Decimal(0, 1) }, false],
   ['bytes', { a: Uint8Array.of(1, 2) }, { a: Uint8Array.of(1, 2) }, true],
   ['tables in any order', { a: { b: 1, c: [2] } }, { a: { c: [2], b: 1 } }, true],

@@ -18,6 +18,8 @@ import type {
   Subscription,
   Wiring,
 } from '../../../src/model/broker.js';
+import { FakeTransactions } from '../../fakes/fake-transactions.js';
+import { FakeReplies } from '../../fakes/fake-replies.js';
 import type { ProcessFactory, SimPorts, SimProcess } from '../../../sim/node-ports.js';
 
 export interface Defects {
@@ -193,6 +195,8 @@ class PerfectBroker implements Broker {
   readonly node: string;
   readonly wiring: Wiring;
   readonly gate = { closed: '', onChange: () => ({ close(): void {} }) };
+  readonly replies = new FakeReplies();
+  readonly transactions = new FakeTransactions(this);
   readonly memory: Memory;
   private readonly ports: SimPorts;
 
@@ -278,7 +282,7 @@ class PerfectBroker implements Broker {
     subscription.credit--;
     if (subscription.noAck) queue.messages.splice(queue.messages.indexOf(message), 1);
     else message.holder = subscription;
-    subscription.sink.deliver(subscription, message.position, message.redelivered, view(message.record));
+    subscription.sink.deliver(subscription, message.position, message.redelivered, view(message.record), 0);
   }
 
   forgetPublisher(): void {}
@@ -306,7 +310,7 @@ class PerfectBroker implements Broker {
     const holder = new PerfectSubscription(this, queue, request, undefined, 0);
     if (request.noAck) queue.messages.splice(queue.messages.indexOf(message), 1);
     else message.holder = holder;
-    request.got(view(message.record), message.position, message.redelivered, queue.messages.length, holder);
+    request.got(view(message.record), message.position, message.redelivered, queue.messages.length, holder, 0);
   }
 
   forgetSink(sink: DeliverySink): void {

@@ -1,5 +1,6 @@
 // Generated from tools/codegen/amqp091.json by tools/codegen/main.ts. Do not edit.
 import type { ByteReader } from '../../../wire/byte-reader.js';
+import { type AccessMethod, AccessRequest, AccessRequestOk } from './access.js';
 import {
   BasicAck,
   BasicCancel,
@@ -75,6 +76,7 @@ import {
 } from './queue.js';
 import { TxCommit, TxCommitOk, type TxMethod, TxRollback, TxRollbackOk, TxSelect, TxSelectOk } from './tx.js';
 
+export * from './access.js';
 export * from './basic.js';
 export * from './channel.js';
 export * from './confirm.js';
@@ -87,6 +89,7 @@ export * from './tx.js';
 export type Method =
   | ConnectionMethod
   | ChannelMethod
+  | AccessMethod
   | ExchangeMethod
   | QueueMethod
   | BasicMethod
@@ -136,6 +139,10 @@ export function decodeArguments(id: number, reader: ByteReader): Method | undefi
       return ChannelClose.decode(reader);
     case MethodId.channelCloseOk:
       return ChannelCloseOk.decode(reader);
+    case MethodId.accessRequest:
+      return AccessRequest.decode(reader);
+    case MethodId.accessRequestOk:
+      return AccessRequestOk.decode(reader);
     case MethodId.exchangeDeclare:
       return ExchangeDeclare.decode(reader);
     case MethodId.exchangeDeclareOk:

@@ -30,8 +30,6 @@ export interface Received {
   body: Buffer;
 }
 
-const timeoutMs = 10_000;
-
 export class RawClient implements FrameHandler {
   readonly socket: Socket;
   readonly frames: FrameWriter = new FrameWriter();
@@ -39,6 +37,8 @@ export class RawClient implements FrameHandler {
   readonly raw: Buffer[] = [];
   /** Resolves when the server has ended the connection. */
   readonly closed: Promise<void>;
+  /** How long `next` waits. */
+  patienceMs = 10_000;
   private readonly parser: FrameParser = new FrameParser(this, false);
   private readonly queue: Received[] = [];
   private waiting: (() => void) | undefined;
@@ -72,7 +72,7 @@ export class RawClient implements FrameHandler {
   /** A client whose connection is open. */
   static async open(
     port: number,
-    options: { capabilities?: Arguments; heartbeat?: number; frameMax?: number } = {},
+    options: { capabilities?: Arguments; heartbeat?: number; frameMax?: number; vhost?: string } = {},
   ): Promise<RawClient> {
     const client = await RawClient.dial(port);
     client.sendBytes(protocolHeader);
@@ -87,7 +87,7 @@ export class RawClient implements FrameHandler {
     const frameMax = options.frameMax ?? 131_072;
     client.send(0, new ConnectionTuneOk(2047, frameMax, options.heartbeat ?? 0));
     client.frames.frameMax = frameMax;
-    client.send(0, new ConnectionOpen('/'));
+    client.send(0, new ConnectionOpen(options.vhost ?? '/'));
     await client.expect(MethodId.connectionOpenOk);
     return client;
   }
@@ -127,7 +127,7 @@ export class RawClient implements FrameHandler {
   async next(): Promise<Received> {
     if (this.queue.length === 0 && !this.isClosed) {
       await new Promise<void>((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error('nothing came from the server')), timeoutMs);
+        const timer = setTimeout(() => reject(new Error('nothing came from the server')), this.patienceMs);
         this.waiting = () => {
           clearTimeout(timer);
           this.waiting = undefined;

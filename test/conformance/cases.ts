@@ -1,0 +1,55 @@
+/** All cases. */
+import type { Case } from './case.js';
+import { connections } from './cases/connections.js';
+import { consuming } from './cases/consuming.js';
+import { cutOff } from './cases/cut-off.js';
+import { deadLetters } from './cases/dead-letters.js';
+import { deathRecords } from './cases/death-records.js';
+import { declarations } from './cases/declarations.js';
+import { intendedDifferences } from './cases/differing.js';
+import { expiry } from './cases/expiry.js';
+import { hardErrors } from './cases/hard-errors.js';
+import { headers } from './cases/headers.js';
+import { lengths } from './cases/lengths.js';
+import { lifetimes } from './cases/lifetimes.js';
+import { inQuorumQueues } from './cases/quorum.js';
+import { noWait } from './cases/no-wait.js';
+import { notFound } from './cases/not-found.js';
+import { otherExchanges } from './cases/other-exchanges.js';
+import { preconditionsFailed } from './cases/preconditions.js';
+import { prioritiesAndLimits } from './cases/priorities.js';
+import { properties } from './cases/properties.js';
+import { publishing } from './cases/publishing.js';
+import { refusedAccess } from './cases/refused.js';
+import { replyTo } from './cases/reply-to.js';
+import { routing } from './cases/routing.js';
+import { settling } from './cases/settling.js';
+import { topics } from './cases/topics.js';
+
+export const cases: readonly Case[] = [
+  ...connections,
+  ...topics,
+  ...headers,
+  ...routing,
+  ...otherExchanges,
+  ...notFound,
+  ...refusedAccess,
+  ...preconditionsFailed,
+  ...hardErrors,
+  ...declarations,
+  ...noWait,
+  ...properties,
+  ...lifetimes,
+  ...cutOff,
+  ...publishing,
+  ...settling,
+  ...consuming,
+  ...expiry,
+  ...lengths,
+  ...deadLetters,
+  ...deathRecords,
+  ...prioritiesAndLimits,
+  ...replyTo,
+  ...inQuorumQueues,
+  ...intendedDifferences,
+];
