@@ -4,6 +4,7 @@ import type { Turn } from '../base/turn.js';
 import type { Admission } from '../model/admission.js';
 import type { Broker } from '../model/broker.js';
 import type { Authenticator } from '../security/authenticator.js';
+import type { Peer } from '../security/peer.js';
 import type { Occupancy } from '../security/occupancy.js';
 import type { Connection } from './connection.js';
 import type { Counters } from './counters.js';
@@ -11,6 +12,7 @@ import type { Product } from './product.js';
 import type { InputTurns } from '../base/input-turns.js';
 import type { Limits } from './limits.js';
 import type { PartialBodies } from './partial-bodies.js';
+import type { RouteMemo } from './route-memo.js';
 
 /** What all connections of a server share. */
 export interface ConnectionContext {
@@ -24,13 +26,21 @@ export interface ConnectionContext {
   limits: Limits;
   counters: Counters;
   partials: PartialBodies;
+  routes: RouteMemo;
   inputTurns: InputTurns;
   product: Product;
 }
+
+/** What is known of a client beside its address. */
+export type Transport = Pick<Peer, 'tls' | 'certificateName'>;
+
+export const inTheClear: Transport = { tls: '', certificateName: undefined };
 
 /** Told by a connection about its life. */
 export interface ConnectionOwner {
   /** The handshake is over. */
   opened(connection: Connection): void;
   closed(connection: Connection): void;
+  /** It speaks something else, and is about to be ended. @param beginning what it said first, eight bytes at most */
+  foreign(connection: Connection, beginning: Uint8Array): void;
 }

@@ -16,6 +16,8 @@ export interface ConnectionInfo {
   /** '' until opened. */
   vhost: string;
   mechanism: string;
+  /** Version of TLS, such as TLSv1.3; '' = in the clear. */
+  tls: string;
   clientProperties: Arguments;
   /** As RabbitMQ names them: starting, securing, tuning, opening, running, blocked, closing, closed. */
   state: string;
@@ -34,7 +36,7 @@ export interface ConnectionInfo {
 export function connectionInfo(
   socket: Socket,
   opening: Opening,
-  own: Pick<ConnectionInfo, 'id' | 'name' | 'state' | 'channels' | 'connectedAt' | 'bytesIn' | 'pendingBytes'>,
+  own: Pick<ConnectionInfo, 'id' | 'name' | 'state' | 'tls' | 'channels' | 'connectedAt' | 'bytesIn' | 'pendingBytes'>,
 ): ConnectionInfo {
   const { user, vhost, mechanism, clientProperties, tuning } = opening;
   return {

@@ -17,7 +17,7 @@ import type { Departed } from '../model/access/access-tables.js';
 import type { Admission } from '../model/admission.js';
 import type { Broker, ConnectionId } from '../model/broker.js';
 import type { Occupancy } from '../security/occupancy.js';
-import { peerAt } from '../security/peer.js';
+import { type Peer, peerAt } from '../security/peer.js';
 import type { Permissions } from '../security/permissions.js';
 import type { ChannelHost, ConfirmFlush } from './channel-host.js';
 import { ChannelTable } from './channel-table.js';
@@ -38,7 +38,7 @@ import {
   ProtocolError,
   ReplyCode,
 } from './codec/index.js';
-import type { ConnectionContext, ConnectionOwner } from './connection-context.js';
+import type { ConnectionContext, ConnectionOwner, Transport } from './connection-context.js';
 import { type ConnectionInfo, connectionInfo } from './connection-info.js';
 import type { Counters } from './counters.js';
 import { describeFault, isFault, notDueOnChannel0, toProtocolError } from './errors.js';
@@ -50,6 +50,7 @@ import type { Limits } from './limits.js';
 import { Opening, type OpeningHost, redirection, Step } from './opening.js';
 import { Output, type OutputOwner } from './output.js';
 import type { PartialBodies } from './partial-bodies.js';
+import type { RouteMemo } from './route-memo.js';
 
 const State = { opening: 'opening', running: 'running', closing: 'closing', closed: 'closed' } as const;
 type State = (typeof State)[keyof typeof State];
@@ -69,9 +70,11 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   readonly parts: MessageParts = new MessageParts();
   readonly partials: PartialBodies;
   readonly occupancy: Occupancy;
+  readonly routes: RouteMemo;
   /** It has published, so that the broker's gate concerns it. */
   publishes = false;
   private readonly admission: Admission;
+  private readonly peer: Peer;
   private readonly socket: Socket;
   private readonly owner: ConnectionOwner;
   private readonly opening: Opening;
@@ -91,7 +94,13 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   /** The broker was told that the connection has ended. */
   private released = false;
 
-  constructor(socket: Socket, id: ConnectionId, context: ConnectionContext, owner: ConnectionOwner) {
+  constructor(
+    socket: Socket,
+    id: ConnectionId,
+    context: ConnectionContext,
+    owner: ConnectionOwner,
+    transport: Transport,
+  ) {
     this.socket = socket;
     this.id = id;
     this.owner = owner;
@@ -103,24 +112,22 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.counters = context.counters;
     this.partials = context.partials;
     this.occupancy = context.occupancy;
+    this.routes = context.routes;
     this.admission = context.admission;
+    this.peer = { ...peerAt(socket.remoteAddress ?? ''), ...transport };
     this.logger = context.logger.child({ connection: this.name });
     this.connectedAt = context.clock.wall();
     this.input = new Input(socket, context.turn, context.inputTurns, context.counters, this, this);
     this.output = new Output(socket, context.turn, context.counters, context.limits, this);
     this.frames = new FrameWriter(this.output.writer);
     this.channels = new ChannelTable(this, context.limits.channelMax);
+    const { authenticator, occupancy, limits, product, admission } = context;
     this.opening = new Opening(this, {
-      authenticator: context.authenticator,
-      occupancy: context.occupancy,
-      limits: context.limits,
-      product: context.product,
-      admission: context.admission,
+      ...{ authenticator, occupancy, limits, product, admission },
       hasVhost: (name) => context.broker.hasVhost(name),
-      peer: peerAt(socket.remoteAddress ?? ''),
+      peer: this.peer,
     });
-    const { handshakeTimeoutMs } = context.limits;
-    this.deadline = context.clock.after(handshakeTimeoutMs, () => this.drop('the handshake took too long'));
+    this.deadline = context.clock.after(limits.handshakeTimeoutMs, () => this.drop('the handshake took too long'));
     socket.on('error', (error) => this.logger.debug('socket error', { error: String(error) }));
     socket.on('close', () => this.ended());
   }
@@ -129,7 +136,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   get info(): ConnectionInfo {
     const { id, name, stateName: state, connectedAt, bytesIn } = this;
-    const own = { id, name, state, channels: this.channels.count, connectedAt, bytesIn };
+    const own = { id, name, state, channels: this.channels.count, connectedAt, bytesIn, tls: this.peer.tls };
     return connectionInfo(this.socket, this.opening, { ...own, pendingBytes: this.output.pendingBytes });
   }
 
@@ -170,11 +177,9 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   // FrameHandler
 
-  protocolHeader(supported: boolean): void {
-    if (supported) {
-      this.opening.begin();
-      return;
-    }
+  protocolHeader(supported: boolean, bytes: Uint8Array, start: number, end: number): void {
+    if (supported) return this.opening.begin();
+    this.owner.foreign(this, bytes.subarray(start, end));
     this.frames.protocolHeader();
     this.hangUp();
   }
@@ -239,13 +244,13 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   turnAway(): void {
     this.counters.connectionsRedirected++;
-    this.closeWith(redirection(this.admission));
+    this.closeWith(redirection(this.admission, this.peer));
   }
 
   opened(): void {
     this.state = State.running;
     this.deadline.cancel();
-    this.logger.info('connection opened', { user: this.user, vhost: this.vhost });
+    this.logger.info('connection opened', { user: this.user, vhost: this.vhost, tls: this.peer.tls || undefined });
     this.owner.opened(this);
   }
 
@@ -268,7 +273,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   }
 
   get holdsBacklogs(): boolean {
-    this.pauseIfOverfull();
+    this.handledInput();
     return this.input.holdsBacklogs;
   }
 
@@ -330,8 +335,9 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.channels.forEach((channel) => channel.drain());
   }
 
+  /** A client that does not read what it asked for is not read either. */
   handledInput(): void {
-    this.pauseIfOverfull();
+    if (this.output.overfull && !this.input.isPausedBy(Pause.output)) this.input.pause(Pause.output);
   }
 
   // OutputOwner
@@ -391,11 +397,6 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   private get stateName(): string {
     if (this.state === State.opening) return this.opening.step;
     return this.state === State.running && this.input.isPausedBy(Pause.gate) ? 'blocked' : this.state;
-  }
-
-  /** A client that does not read what it asked for is not read either. */
-  private pauseIfOverfull(): void {
-    if (this.output.overfull && !this.input.isPausedBy(Pause.output)) this.input.pause(Pause.output);
   }
 
   private connectionMethod(bytes: Uint8Array, start: number, end: number): void {
@@ -481,12 +482,9 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.input.parser.stop();
     this.releaseBroker();
     this.opening.end();
-    if (this.released) this.logger.info('connection ended', { seconds: this.secondsConnected });
+    const seconds = Math.round((this.clock.wall() - this.connectedAt) / 1000);
+    if (this.released) this.logger.info('connection ended', { seconds });
     this.owner.closed(this);
-  }
-
-  private get secondsConnected(): number {
-    return Math.round((this.clock.wall() - this.connectedAt) / 1000);
   }
 
   /** Channels end, what their clients hold goes back, exclusive queues are deleted. */

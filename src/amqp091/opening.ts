@@ -96,7 +96,8 @@ export class Opening {
   begin(): void {
     const { product, authenticator, admission, peer } = this.context;
     this.step = Step.startOk;
-    this.host.send(startMethod(product, authenticator.offered(peer), admission.addresses()));
+    const addresses = admission.addresses(isSecure(peer));
+    this.host.send(startMethod(product, authenticator.offered(peer), addresses));
   }
 
   /** Throws ProtocolError 503 for a method that is not due. */
@@ -231,8 +232,13 @@ export class Opening {
   }
 }
 
+function isSecure({ tls }: Peer): boolean {
+  return tls !== '';
+}
+
 /** What a client gets that this node does not serve: clients show the text, which says where to go. */
-export function redirection({ primary }: Admission): ProtocolError {
+export function redirection(admission: Admission, peer: Peer): ProtocolError {
+  const primary = admission.primary(isSecure(peer));
   const where = primary === '' ? 'the cluster has no primary now' : `the primary is ${primary}`;
   return new ProtocolError(ReplyCode.connectionForced, `this node is a backup: ${where}`);
 }

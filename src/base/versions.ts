@@ -10,6 +10,8 @@
  *   3   groups that owe each other messages (rule 16: the queue `outboxIncarnation`, RecordFlag.origin, GroupMeta.origins); queues that
  *       refuse messages (FrameType.rejected), or count how often they came back (RecordKind.returned, GroupMeta.returns,
  *       FrameType.deliverCounted); transactions (FrameType.transact); replies to waiting clients (FrameType.reply, replyAsk, replyAnswer);
+ *       nodes that tell each other what they run short of (FrameType.alarms); exchanges of
+ *       other types than the specification's; messages that wait for their time (the queue `delayedIncarnation`);
  *       users, permissions, limits and vhosts, which older nodes would not see
  *
  * A version only adds: record kinds, frame types, fields at an end. What was there is never changed, and a number never used
@@ -37,7 +39,9 @@ export const Feature = {
   goesWith: 2,
   queueMoves: 2,
   outbox: 3,
+  exchangeTypes: 3,
   overflow: 3,
+  alarms: 3,
   returns: 3,
   transactions: 3,
   directReplies: 3,

@@ -2,6 +2,8 @@
 export interface Peer {
   /** Without the port. */
   readonly address: string;
+  /** Version of TLS, such as TLSv1.3; '' = it is in the clear. */
+  readonly tls: string;
   /** It is a process of this machine, by its address. */
   readonly isLoopback: boolean;
   /** The name in the certificate that it has shown, and that is in order; undefined: none. */
@@ -10,7 +12,7 @@ export interface Peer {
 
 /** @param address as a socket gives it */
 export function peerAt(address: string, certificateName?: string): Peer {
-  return { address, isLoopback: isLoopback(address), certificateName };
+  return { address, isLoopback: isLoopback(address), certificateName, tls: '' };
 }
 
 function isLoopback(address: string): boolean {

@@ -105,25 +105,23 @@ export class GroupService implements Flushable {
     this.leases = new Leases(options.clock, (queue) => this.uses.leaseOver(queue));
     this.dequeues = new DequeueLog(options.state, options.appender, this.traits, this.rules);
     this.returns = new ReturnLog(options.appender, options.state.returns);
+    const touch = (): void => this.touch();
+    const served = (incarnation: Lsn): ServedQueue | undefined => this.served(incarnation);
     this.outbox = new OutboxLog({
       ...options,
+      rules: this.rules,
       headers: this.headers,
-      touch: () => this.touch(),
+      isPaused: () => this.paused,
+      touch,
       loaded: (queue, chunk) => this.loaded(queue, chunk),
       after: this.timers.after,
     });
-    this.dispatcher = new Dispatcher(options.state, () => this.touch());
+    this.dispatcher = new Dispatcher(options.state, touch);
     this.care = new QueueCare(this);
-    this.purges = new Purges({
-      answers: this.answers,
-      later: options.state.slices.later,
-      touch: () => this.touch(),
-      isClosed: () => this.isClosed,
-    });
     const { state, appender, clock } = options;
-    this.publishes = new PublishLog(state, appender, this.traits, this.rules, clock, this.outbox, (incarnation) =>
-      this.served(incarnation),
-    );
+    const { later } = state.slices;
+    this.purges = new Purges({ answers: this.answers, later, touch, isClosed: () => this.isClosed });
+    this.publishes = new PublishLog(state, appender, this.traits, this.rules, clock, this.outbox, served);
     this.units = new UnitLog(options.appender, this);
     this.wiringVersion = Math.min(options.state.wiringVersion, traits.wiringVersion);
     this.committedLsn = options.state.applied;
@@ -251,7 +249,7 @@ export class GroupService implements Flushable {
     this.expiry.close();
     this.leases.close();
     this.care.close();
-    this.outbox.clear();
+    this.outbox.close();
     this.returns.clear();
     this.queues.clear();
     this.answers.clear();

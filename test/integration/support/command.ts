@@ -12,6 +12,11 @@ const firstPort = 20_000;
 const endMsMax = 60_000;
 const stopMsMax = 20_000;
 
+/** The words of a command, for who runs it in another way. */
+export function commandLine(args: readonly string[]): string[] {
+  return [process.execPath, main, ...args];
+}
+
 /** A run of the command line. */
 export class Run {
   stdout = '';
@@ -27,7 +32,7 @@ export class Run {
    * @param input what it reads.
    */
   constructor(args: readonly string[], shell: string = '', input?: string) {
-    const command = [process.execPath, main, ...args];
+    const command = commandLine(args);
     const [file, ...rest] = shell === '' ? command : ['bash', '-c', `${shell}; exec "$@"`, 'bash', ...command];
     this.child = spawn(file!, rest, { stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'] });
     this.child.stdin?.end(input);

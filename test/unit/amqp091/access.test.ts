@@ -40,7 +40,7 @@ async function start(): Promise<{ host: AmqpHost; tables: TestTables }> {
   const scram = formatScramKeys(await makeScramKeys(text('a')));
   tables.person('ann', { hashing: Hashing.scrypt, hash: await hashPassword(text('a')), scram });
   tables.set({ kind: 'permission', position: 0, user: 'ann', vhost: '/', configure: '^c', write: '^w', read: '^r' });
-  return { host: await AmqpHost.start({}, undefined, tables), tables };
+  return { host: await AmqpHost.start({}, undefined, undefined, tables), tables };
 }
 
 async function introduced(
