@@ -262,9 +262,14 @@ export class Publisher implements OpenContent, ConfirmFlush {
     if (known !== undefined) return known;
     const isOther = this.routeMetaLength > 0 && !this.sameRoute();
     this.route = null;
+    const exchange = method.exchange();
+    const routingKey = method.routingKey();
+    const hasTopics = host.permissions.requireWrite(exchange);
     const keys = isPlain ? undefined : carbonKeys(header.properties);
     const { readHeaders, readProperty } = this;
-    const route = broker.route(vhost, method.exchange(), method.routingKey(), readHeaders, keys, readProperty);
+    const route = broker.route(vhost, exchange, routingKey, readHeaders, keys, readProperty);
+    if (hasTopics && broker.isTopicExchange(vhost, exchange))
+      host.permissions.requireTopic('write', exchange, routingKey);
     if (!route.keyed) return route;
     // Most channels have one only.
     if (isOther) routes.add(bytes, metaStart, metaLength, this.scope, route);
@@ -291,7 +296,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
   private checkUserId(): void {
     const { user } = this.host;
     const { userId } = this.header.properties;
-    if (userId === user) return;
+    if (userId === user || this.host.permissions.mayImpersonate) return;
     throw new ProtocolError(
       ReplyCode.preconditionFailed,
       `user_id property set to '${userId ?? ''}' but authenticated user was '${user}'`,

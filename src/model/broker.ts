@@ -244,6 +244,8 @@ export interface Broker {
   readonly replies: Replies;
   readonly transactions: TransactionPort;
   hasVhost(name: string): boolean;
+  /** Whether the exchange of this name, if there is one, is of the type topic. */
+  isTopicExchange(vhost: string, name: string): boolean;
   /** Changes whenever routes may have changed. */
   readonly routingVersion: number;
   /**

@@ -100,6 +100,10 @@ export class FakeBroker implements Broker, Wiring {
     return name === '/';
   }
 
+  isTopicExchange(_vhost: string, name: string): boolean {
+    return this.exchanges.get(name)?.type === 'topic';
+  }
+
   // Wiring
 
   async declareExchange(declaration: ExchangeDeclaration): Promise<void> {

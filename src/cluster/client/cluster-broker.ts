@@ -27,7 +27,7 @@ import { setDelayed } from '../../model/delay/delayed-record.js';
 import { replyPrefix } from '../../model/replies.js';
 import { checkArguments } from '../../model/wiring/arguments.js';
 import type { Delay } from '../../model/exchange/router.js';
-import type { QueueObject } from '../../model/wiring/objects.js';
+import { ExchangeType, type QueueObject } from '../../model/wiring/objects.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import { ClusterRoute } from './cluster-route.js';
 import { DeferredPublishes, DeferredRoute, stillWaits } from './deferred-publishes.js';
@@ -111,6 +111,10 @@ export class ClusterBroker implements Broker {
 
   hasVhost(name: string): boolean {
     return this.tables.hasVhost(name);
+  }
+
+  isTopicExchange(vhost: string, name: string): boolean {
+    return this.tables.exchange(vhost, name)?.type === ExchangeType.topic;
   }
 
   get routingVersion(): number {
