@@ -244,6 +244,8 @@ export interface Broker {
   readonly replies: Replies;
   readonly transactions: TransactionPort;
   hasVhost(name: string): boolean;
+  /** All nodes know of `MessageParts.hidden`: what clients are not shown of a message can be kept with it. */
+  readonly keepsHidden: boolean;
   /** Changes whenever routes may have changed. */
   readonly routingVersion: number;
   /**

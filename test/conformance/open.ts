@@ -20,17 +20,6 @@ const waiting: readonly { reason: string; titles: readonly string[] }[] = [
       'each message goes to one of the queues, whatever the key, all get some',
     ],
   },
-  {
-    reason: 'dead letters know nothing of CC and BCC yet',
-    titles: [
-      'a dead letter whose queue names no key is routed by the keys of CC and BCC too',
-      'in quorum queues: a dead letter whose queue names no key is routed by the keys of CC and BCC too',
-      'routing keys of a death are those of the publish with its CC',
-      'a dead letter whose queue names a key loses CC',
-      'in quorum queues: a dead letter whose queue names a key loses CC',
-      'in quorum queues: routing keys of a death are those of the publish with its CC',
-    ],
-  },
 ];
 
 /** Reason by title. */
