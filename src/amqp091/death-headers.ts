@@ -1,13 +1,14 @@
 /**
  * What a message's header says of its deaths, as RabbitMQ writes it: the header `x-death` is a list of tables, the last death first,
  * one for each queue and reason, with a count; `x-first-death-*` tell of the first. The expiration goes: where the message goes now
- * it is not to die of it again. All other properties and headers stay as they are, byte for byte.
+ * it is not to die of it again. CC and BCC go if the queue names a key for its dead letters, and lead on otherwise. All other properties and headers stay as they are, byte for byte.
  */
 import type { EnqueueView } from '../log/record.js';
 import type { Arguments, ArgumentValue } from '../model/broker.js';
 import { Timestamp } from '../model/broker.js';
 import { type Death, DeathReason, type HeaderCodec } from '../model/dead-letter/death.js';
 import { decodeLooseText } from '../wire/utf8.js';
+import { carbonHeaders, shownKeys } from './carbon-copies.js';
 import { PropertyView } from './codec/property-view.js';
 import { rewriteHeaders } from './header-rewrite.js';
 
@@ -24,7 +25,9 @@ function propertiesOf({ bytes, headerStart, headerLength }: EnqueueView): Proper
 
 export const deathHeaders: Pick<HeaderCodec, 'note' | 'isCircle'> = {
   note(message, death) {
-    return rewriteHeaders(properties, withDeath(propertiesOf(message).headers(), message, death), false);
+    const headers = withDeath(propertiesOf(message).headers(), message, death);
+    const without = death.isReaddressed ? carbonHeaders : [];
+    return rewriteHeaders(properties, { headers, without, dropsExpiration: true });
   },
 
   isCircle(message, queue) {
@@ -58,7 +61,10 @@ function withDeath(before: Arguments, message: EnqueueView, { reason, queue, tim
       queue,
       time: new Timestamp(time),
       exchange,
-      'routing-keys': [textAt(message, message.metaStart + 1 + message.bytes[message.metaStart]!)],
+      'routing-keys': [
+        textAt(message, message.metaStart + 1 + message.bytes[message.metaStart]!),
+        ...shownKeys(before),
+      ],
       ...(expiration === undefined ? {} : { 'original-expiration': expiration }),
     };
     headers[deaths] = [entry, ...others];

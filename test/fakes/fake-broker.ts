@@ -57,6 +57,7 @@ export class FakeBroker implements Broker, Wiring {
   routingVersion = 1;
   /** Wiring changes and consumes wait for it. */
   pause: Promise<void> = Promise.resolve();
+  keepsHidden = true;
   /** True: confirms wait for `confirm`. */
   holdConfirms = false;
   /** Publishes that are not completed: owner and tag, oldest first. */

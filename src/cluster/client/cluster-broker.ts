@@ -7,6 +7,7 @@ import type { Clock } from '../../base/clock.js';
 import type { Random } from '../../base/random.js';
 import type { Rules } from '../../base/rules.js';
 import { Refusal, RefusedError } from '../../base/errors.js';
+import { Feature } from '../../base/versions.js';
 import { enqueueLength, MessageParts } from '../../log/record.js';
 import type {
   Arguments,
@@ -115,6 +116,10 @@ export class ClusterBroker implements Broker {
 
   isTopicExchange(vhost: string, name: string): boolean {
     return this.tables.exchange(vhost, name)?.type === ExchangeType.topic;
+  }
+
+  get keepsHidden(): boolean {
+    return this.options.version() >= Feature.hidden;
   }
 
   get routingVersion(): number {
