@@ -356,7 +356,7 @@ export class GroupState {
       if (!queue.index.add(lsn, chunk.id, offset, length, body, isDurable, priority)) continue;
       this.chunks.retain(chunk, length);
       if (expires) queue.mayExpire = true;
-      if (queue.watcher !== undefined) queue.watcher.added(body);
+      if (queue.watcher !== undefined) queue.watcher.added(lsn, body, chunk, offset);
       for (let o = 0; o < this.observers.length; o++) this.observers[o]!.enqueued(queue, lsn, chunk, offset);
     }
   }

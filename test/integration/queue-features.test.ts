@@ -208,6 +208,36 @@ const cases: [title: string, setUp: (client: Client) => Promise<Check>][] = [
     },
   ],
   [
+    'last values',
+    async (client) => {
+      await client.declare('latest', { 'x-last-value-key': 'key' });
+      const send = (body: string): Promise<string> => client.send('latest', body, { headers: { key: body[0] } });
+      for (const body of ['a1', 'b1', 'a2']) await send(body);
+      return async () => {
+        for (const body of ['b2', 'c1']) await send(body);
+        await client.countBecomes('latest', 3);
+        assert.deepEqual(await client.drain('latest'), ['a2', 'b2', 'c1']);
+      };
+    },
+  ],
+  [
+    'message groups',
+    async (client) => {
+      await client.declare('grouped', { 'x-group-key': 'key' });
+      for (const body of ['a1', 'a2', 'b1', 'a3']) await client.send('grouped', body, { headers: { key: body[0] } });
+      const first = await client.get('grouped');
+      return async () => {
+        const taken: string[] = [];
+        await client.channel.consume('grouped', (message) => void taken.push(message!.content.toString()));
+        for (let tries = 0; tries < 200 && taken.length < 1; tries++) await sleep(25);
+        assert.deepEqual(taken, ['b1'], 'somebody holds a1');
+        client.channel.ack(first);
+        for (let tries = 0; tries < 200 && taken.length < 3; tries++) await sleep(25);
+        assert.deepEqual(taken, ['b1', 'a2', 'a3']);
+      };
+    },
+  ],
+  [
     'queues that go when nobody uses them',
     async (client) => {
       await client.declare('unused', { 'x-expires': 4000 });

@@ -311,8 +311,10 @@ export class Attachment implements GroupServicePort {
       if (used !== undefined) this.service.leases.used(used);
       this.service.answer(this, (client) => {
         const state = this.service.state.queue(incarnation);
-        const consumers = (state?.watcher as ServedQueue | undefined)?.consumers.size ?? 0;
-        client.counted(request, state?.index.ready ?? 0, state?.index.delivered ?? 0, consumers);
+        const served = state?.watcher as ServedQueue | undefined;
+        const parked = served?.parkedCount ?? 0;
+        const { ready = 0, delivered = 0 } = state?.index ?? {};
+        client.counted(request, ready + parked, delivered - parked, served?.consumers.size ?? 0);
       });
     });
   }

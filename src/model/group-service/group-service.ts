@@ -22,7 +22,7 @@ import { SlicedWalk } from '../../base/slices.js';
 import { type Flushable, Phase } from '../../base/turn.js';
 import type { Chunk } from '../../log/chunk.js';
 import { epochStart, type Lsn } from '../../log/lsn.js';
-import { opaqueHeaders } from '../dead-letter/death.js';
+import { type HeaderCodec, opaqueHeaders } from '../dead-letter/death.js';
 import type { GroupAppender, GroupClientPort, GroupServicePort, HeldMessage } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
 import { Answers } from './answers.js';
@@ -53,6 +53,7 @@ export class GroupService implements Flushable {
   /** Messages before this one may have been handed out by older epochs (rule 13). The same for all queues, as long as this lives. */
   readonly flagBefore: Lsn;
   readonly logger: Logger;
+  readonly headers: HeaderCodec;
   /** Wiring up to here is in the group's state, and known to this node, which must know of a queue what it asks of messages. */
   wiringVersion: Lsn;
   /** For attachments: takes publishes into the log. */
@@ -93,6 +94,7 @@ export class GroupService implements Flushable {
     this.appender = options.appender;
     this.epoch = options.epoch;
     this.logger = options.logger;
+    this.headers = options.headers ?? opaqueHeaders;
     this.rules = options.rules ?? allRules;
     this.flagBefore = this.rules.flagOld ? (options.handedOver?.flagBefore ?? epochStart(options.epoch)) : 0;
     const traits = options.traits ?? allPlain;
@@ -103,7 +105,7 @@ export class GroupService implements Flushable {
     this.returns = new ReturnLog(options.appender, options.state.returns);
     this.outbox = new OutboxLog({
       ...options,
-      headers: options.headers ?? opaqueHeaders,
+      headers: this.headers,
       touch: () => this.touch(),
       loaded: (queue, chunk) => this.loaded(queue, chunk),
       after: (delayMs, run) => this.after(delayMs, run),

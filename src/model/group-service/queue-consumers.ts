@@ -106,8 +106,9 @@ export class QueueConsumers {
     this.active = undefined;
   }
 
-  private mayTake(consumer: Consumer): boolean {
-    if (consumer.credit <= 0 || !isAttached(consumer.attachment)) return false;
+  /** It can be given a message now. */
+  mayTake(consumer: Consumer): boolean {
+    if (consumer.closed || consumer.credit <= 0 || !isAttached(consumer.attachment)) return false;
     if (consumer !== this.active && this.isSingle()) return false;
     if (!consumer.attachment.client.congested) return true;
     consumer.parked = true;

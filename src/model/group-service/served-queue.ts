@@ -17,8 +17,10 @@ import type { Consumer, PendingGet } from './consumer.js';
 import type { Expiring } from './expiry.js';
 import type { GroupService } from './group-service.js';
 import type { HandOverWriter } from './hand-over.js';
+import { KeyedQueue } from './keyed-queue.js';
 import type { Lease } from './lease.js';
 import { markerFormat, moverTag } from './marker-format.js';
+import { Choice } from './message-groups.js';
 import { QueueConsumers } from './queue-consumers.js';
 import { SettlementBatch } from './settlement-batch.js';
 import { Shedding } from './shedding.js';
@@ -50,6 +52,10 @@ export class ServedQueue implements QueueWatcher, Expiring {
   readonly returned: Map<Lsn, number> = new Map();
   /** What it gives up by itself. */
   readonly shedding: Shedding;
+  /** What it does by messages' headers, once that is known; and what clients were known to hold before. */
+  private keyed: KeyedQueue | undefined;
+  private knowsKeys = false;
+  private namedEarly: Lsn[] = [];
   private readonly service: GroupService;
   /** The highest position handed to anyone. */
   private handedUpTo: Lsn;
@@ -77,9 +83,24 @@ export class ServedQueue implements QueueWatcher, Expiring {
 
   // ---- watcher ----
 
-  added(body: number): void {
+  added(position: Lsn, body: number, chunk: Chunk, offset: number): void {
     this.shedding.added(body);
+    if (!this.knowsKeys) this.findKeys();
+    if (this.keyed !== undefined) this.keyed.added(position, chunk, offset);
     if (!this.isDirty && (this.hasDemand || this.shedding.isDue)) this.service.dispatchSoon(this);
+  }
+
+  private findKeys(): void {
+    if (!this.isKnown) return;
+    this.knowsKeys = true;
+    this.keyed = KeyedQueue.of(this, this.service);
+    for (const position of this.namedEarly) this.keyed?.named(position);
+    this.namedEarly = [];
+  }
+
+  /** Messages that could be handed out, but for others of their groups. */
+  get parkedCount(): number {
+    return this.keyed?.parkedCount ?? 0;
   }
 
   /** What the wiring asks of it, as far as is known. */
@@ -110,6 +131,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
 
   grant(consumer: Consumer, count: number): void {
     consumer.credit += count;
+    this.keyed?.granted(consumer);
     this.enlist(consumer);
   }
 
@@ -161,9 +183,15 @@ export class ServedQueue implements QueueWatcher, Expiring {
     const { outbox } = this.service;
     if (this.isKnown && (this.traits.deadLettering === undefined || !outbox.isUsable)) return this.dequeue(entry);
     const { position } = entry;
-    if (this.returned.size > 0) this.returned.delete(position);
+    this.left(position);
     this.state.index.settle(entry);
     outbox.add(this, position, reason);
+  }
+
+  /** The message is on its way out of the queue. */
+  left(position: Lsn): void {
+    if (this.returned.size > 0) this.returned.delete(position);
+    if (this.keyed !== undefined) this.keyed.left(position);
   }
 
   /** The wiring says what is asked of it. After a restart it may come a little later than messages do. */
@@ -172,10 +200,10 @@ export class ServedQueue implements QueueWatcher, Expiring {
   }
 
   /** At the end of the turn. */
-  private dequeue(entry: Entry): void {
+  dequeue(entry: Entry): void {
     const { position, durable } = entry;
-    if (this.returned.size > 0) this.returned.delete(position);
     this.state.index.settle(entry);
+    this.left(position);
     this.settlements.add(position, durable);
     if (!this.isSettling) this.service.settleSoon(this);
   }
@@ -193,6 +221,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
       this.late.push(position);
     } else {
       this.state.index.giveBack(entry, delivered || position < this.handedUpTo);
+      this.keyed?.returned(position);
     }
     this.service.dispatchSoon(this);
   }
@@ -212,9 +241,13 @@ export class ServedQueue implements QueueWatcher, Expiring {
     const before = index.ready;
     const slice = this.service.state.slices.size(giveBackSlice);
     const back: Lsn[] = [];
-    const note = this.traits.countsReturns ? (position: Lsn): void => void back.push(position) : undefined;
+    const isTold = this.traits.countsReturns || this.keyed !== undefined;
+    const note = isTold ? (position: Lsn): void => void back.push(position) : undefined;
     const next = index.giveBackOf(holder, this.service.rules.flagReaped, from, slice, note);
-    for (const position of back) this.countReturn(index.find(position)!);
+    for (const position of back) {
+      const left = this.traits.countsReturns && this.countReturn(index.find(position)!);
+      if (!left) this.keyed?.returned(position);
+    }
     if (index.ready > before || back.length > 0) this.service.dispatchSoon(this);
     return next;
   }
@@ -225,6 +258,8 @@ export class ServedQueue implements QueueWatcher, Expiring {
     const entry = index.find(position);
     if (entry === undefined) return;
     this.unnamed?.delete(position);
+    if (this.keyed !== undefined) this.keyed.named(position);
+    else if (!this.knowsKeys) this.namedEarly.push(position);
     if (entry.state === EntryState.ready) index.deliver(entry, holder);
     else if (entry.state === EntryState.delivered && entry.holder === replaced) index.handOver(entry, holder);
   }
@@ -254,6 +289,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
 
   /** Writes what the next primary must know. Nothing changes meanwhile. Yields how much work each step was. */
   *writeHandOver(writer: HandOverWriter): Generator<number, void> {
+    this.keyed?.unparkAll();
     writer.beginQueue(this.incarnation, this.handedUpTo);
     const add = (position: Lsn, held: boolean, flagged: boolean): void => writer.add(position, held, flagged);
     for (let from = this.service.flagBefore; from !== Number.POSITIVE_INFINITY; ) {
@@ -282,6 +318,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
    * valid lease. Returns about how many there were.
    */
   dispatch(max: number): number {
+    if (!this.knowsKeys) this.findKeys();
     if (this.gone || !this.serveGets()) return 0;
     const { index } = this.state;
     const { state } = this.service;
@@ -306,8 +343,9 @@ export class ServedQueue implements QueueWatcher, Expiring {
         this.bury(entry, DeathReason.expired);
         continue;
       }
-      const consumer = this.consumers.next();
-      if (consumer === undefined) break;
+      const consumer = this.keyed === undefined ? this.consumers.next() : this.keyed.choose(entry, chunk);
+      if (consumer === Choice.parked) continue;
+      if (consumer === undefined || consumer === Choice.none) break;
       this.deliverTo(consumer, entry, chunk);
       this.enlist(consumer);
     }
@@ -327,7 +365,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
     const redelivered = this.isFlagged(entry);
     consumer.hasDelivered = true;
     consumer.credit -= deliveryCost(consumer.noAck, view.length);
-    this.hand(entry, position, consumer.noAck, consumer.attachment);
+    this.hand(entry, position, consumer.noAck, consumer.attachment, consumer);
     const { client } = consumer.attachment;
     client.deliver(consumer.subscriber, this.incarnation, position, redelivered, view, this.returnsOf(position));
   }
@@ -343,11 +381,12 @@ export class ServedQueue implements QueueWatcher, Expiring {
   }
 
   /** The message is the client's now: held by it or, without acknowledgement, as good as dequeued. */
-  private hand(entry: Entry, position: Lsn, noAck: boolean, attachment: Attachment): void {
+  private hand(entry: Entry, position: Lsn, noAck: boolean, attachment: Attachment, consumer?: Consumer): void {
     if (position > this.handedUpTo) this.handedUpTo = position;
     attachment.delivered++;
-    if (noAck) this.dequeue(entry);
-    else this.state.index.deliver(entry, attachment.slot);
+    if (noAck) return this.dequeue(entry);
+    this.state.index.deliver(entry, attachment.slot);
+    if (this.keyed !== undefined) this.keyed.held(position, view, consumer);
   }
 
   /** Returns false if a message has to be read first. */
@@ -375,6 +414,10 @@ export class ServedQueue implements QueueWatcher, Expiring {
       if (this.shedding.hasExpired(entry, chunk)) {
         if (this.shedding.mustKeep) return false;
         this.bury(entry, DeathReason.expired);
+        continue;
+      }
+      if (this.keyed?.mayGet(entry, chunk) === false) {
+        if (entry.state === EntryState.ready) return true;
         continue;
       }
       const position = entry.position;

@@ -93,6 +93,7 @@ export class UnitLog {
       if (queue === undefined || entry === undefined || entry.state === EntryState.settling) return;
       const { durable } = entry;
       queue.state.index.settle(entry);
+      queue.left(position);
       if (rejects && this.isWanted(queue)) {
         settled.dead.push([queue, position]);
         return;

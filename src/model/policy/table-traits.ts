@@ -3,7 +3,7 @@ import type { QueueTraitsSource } from '../group-service/traits-of.js';
 import { noTraits, type QueueTraits } from '../queue/queue-traits.js';
 import { argument } from '../wiring/arguments.js';
 import type { QueueObject } from '../wiring/objects.js';
-import { queueType } from '../wiring/queue-arguments.js';
+import { groupKey, lastValueKey, queueType } from '../wiring/queue-arguments.js';
 import type { WiringTables } from '../wiring/tables.js';
 import { Confirm } from './definition.js';
 
@@ -43,6 +43,8 @@ export class TableTraits implements QueueTraitsSource {
           ? undefined
           : { vhost, queue: name, exchange: deadLetterExchange, routingKey: deadLetterRoutingKey },
       singleActive: argument(queue.arguments, 'x-single-active-consumer') === true,
+      lastValueKey: lastValueKey(queue.arguments),
+      groupKey: groupKey(queue.arguments),
       returnsMax: settings.returnsMax,
       countsReturns: queueType(queue.arguments) === 'quorum' || settings.returnsMax !== noTraits.returnsMax,
     };

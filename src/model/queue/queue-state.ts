@@ -1,3 +1,4 @@
+import type { Chunk } from '../../log/chunk.js';
 import type { Lsn } from '../../log/lsn.js';
 import type { ReplicaOptions } from '../../log/record.js';
 import { LaneIndex } from './lane-index.js';
@@ -7,8 +8,8 @@ import { noTraits, type QueueTraits } from './queue-traits.js';
 
 /** Whoever serves a queue on the primary. */
 export interface QueueWatcher {
-  /** A message with a body of `body` bytes was added. Called for each one: it only makes a note. */
-  added(body: number): void;
+  /** A message with a body of `body` bytes was added: its record is at `offset` of `chunk`, which is resident. */
+  added(position: Lsn, body: number, chunk: Chunk, offset: number): void;
   /** The queue was dropped. */
   dropped(): void;
 }

@@ -35,6 +35,10 @@ export interface QueueTraits {
   readonly deadLettering: DeadLettering | undefined;
   /** One consumer at a time is given messages, as long as it stays. */
   readonly singleActive: boolean;
+  /** The header by which it keeps the last message of each value only; undefined: it keeps all. */
+  readonly lastValueKey: string | undefined;
+  /** The header by which messages belong to groups, each worked on by one client at a time; undefined: they do not. */
+  readonly groupKey: string | undefined;
   /** How often a message may come back; Infinity = for ever. */
   readonly returnsMax: number;
   /** Clients are told how often a message came back. */
@@ -52,11 +56,13 @@ export const noTraits: QueueTraits = {
   unusedMs: forEver,
   deadLettering: undefined,
   singleActive: false,
+  lastValueKey: undefined,
+  groupKey: undefined,
   returnsMax: forEver,
   countsReturns: false,
 };
 
 /** The queue gives something up by itself, or goes by itself. */
-export function needsCare({ ttlMs, lengthMax, bytesMax, unusedMs }: QueueTraits): boolean {
-  return Math.min(ttlMs, lengthMax, bytesMax, unusedMs) !== forEver;
+export function needsCare({ ttlMs, lengthMax, bytesMax, unusedMs, lastValueKey }: QueueTraits): boolean {
+  return lastValueKey !== undefined || Math.min(ttlMs, lengthMax, bytesMax, unusedMs) !== forEver;
 }

@@ -7,11 +7,17 @@ import { type Check, flag, integer, oneOf, text } from './argument-checks.js';
 import { argument, argumentsEqual, describeArgument } from './arguments.js';
 import { isDurable, type QueueObject } from './objects.js';
 
+/** The names that this broker and others have for them. */
+const lastValueArguments = ['x-last-value-key', 'qpid.last_value_queue_key'];
+const groupArguments = ['x-group-key', 'qpid.group_header_key'];
+
 const checks: ReadonlyMap<string, Check> = new Map([
   ['x-queue-type', oneOf('classic', 'quorum')],
   ['x-dead-letter-strategy', oneOf('at-most-once', 'at-least-once')],
   ['x-max-priority', integer(0, 255)],
   ['x-single-active-consumer', flag],
+  ...lastValueArguments.map((key) => [key, text] as const),
+  ...groupArguments.map((key) => [key, text] as const),
   ['x-queue-mode', oneOf('default', 'lazy')],
   ['x-queue-version', oneOf(1, 2)],
   ['x-queue-master-locator', text],
@@ -23,6 +29,21 @@ const checks: ReadonlyMap<string, Check> = new Map([
 /** 'classic' or 'quorum'; what a queue has no other argument for is classic. */
 export function queueType(table: Arguments): ArgumentValue {
   return argument(table, 'x-queue-type') ?? 'classic';
+}
+
+/** The header of which a queue keeps the last message for each value; undefined: it keeps all. */
+export function lastValueKey(table: Arguments): string | undefined {
+  return firstText(table, lastValueArguments);
+}
+
+/** The header by which messages belong to groups; undefined: they do not. */
+export function groupKey(table: Arguments): string | undefined {
+  return firstText(table, groupArguments);
+}
+
+function firstText(table: Arguments, names: readonly string[]): string | undefined {
+  const value = names.map((name) => argument(table, name)).find((one) => one !== undefined);
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** What every replica of the queue must know: it orders its messages by that. */

@@ -25,6 +25,7 @@ import type {
 } from '../../../src/model/group-port.js';
 import { GroupService } from '../../../src/model/group-service/group-service.js';
 import type { HandOver } from '../../../src/model/group-service/hand-over.js';
+import { type HeaderCodec, opaqueHeaders } from '../../../src/model/dead-letter/death.js';
 import type { QueueTraitsSource } from '../../../src/model/group-service/traits-of.js';
 import { GroupState } from '../../../src/model/group-state.js';
 
@@ -328,6 +329,20 @@ export function messageParts(body: string, priority = 0): MessageParts {
   return parts;
 }
 
+/** Headers are JSON. */
+export const jsonHeaders: HeaderCodec = {
+  ...opaqueHeaders,
+  table: ({ bytes, headerStart, headerLength }) =>
+    headerLength === 0 ? {} : JSON.parse(decoder.decode(bytes.subarray(headerStart, headerStart + headerLength))),
+};
+
+/** A message with such headers. */
+export function partsWith(body: string, headers: Record<string, string | number>): MessageParts {
+  const parts = messageParts(body);
+  parts.setHeader(encoder.encode(JSON.stringify(headers)));
+  return parts;
+}
+
 /** A primary of one group: state, log and service, with turns run by hand. */
 export class TestPrimary {
   readonly chunks: TestChunks;
@@ -354,6 +369,7 @@ export class TestPrimary {
       rules?: Rules;
       open?: boolean;
       traits?: QueueTraitsSource;
+      headers?: HeaderCodec;
     } = {},
   ) {
     const { previous, epoch = 1 } = options;
@@ -376,6 +392,7 @@ export class TestPrimary {
       logger: silentLogger,
       ...(options.rules === undefined ? {} : { rules: options.rules }),
       ...(options.traits === undefined ? {} : { traits: options.traits }),
+      ...(options.headers === undefined ? {} : { headers: options.headers }),
       tookOver: previous !== undefined,
       handedOver: options.handedOver,
       queueUse: (incarnation, use) => {

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { GroupServicePort } from '../../../src/model/group-port.js';
+import { bodies, heldBy, q, queueWith, subscribe, Traits } from './service-support.js';
+import { jsonHeaders, partsWith, TestClient, TestPrimary } from './support.js';
+
+let sequences = new WeakMap<GroupServicePort, number>();
+
+/** Publishes messages `<key><number>`. */
+function send(port: GroupServicePort, ...names: string[]): void {
+  for (const name of names) {
+    const sequence = (sequences.get(port) ?? 0) + 1;
+    sequences.set(port, sequence);
+    const parts = partsWith(name, name.startsWith('-') ? {} : { key: name[0]! });
+    port.publish(parts, [q], true, sequence, 0);
+  }
+}
+
+function who(client: TestClient): string[] {
+  return client.deliveries.map(({ subscriber, body }) => `${subscriber}:${body}`);
+}
+
+describe('a queue of last values', () => {
+  const lastValues = (): ReturnType<typeof queueWith> => queueWith({ lastValueKey: 'key' }, { headers: jsonHeaders });
+
+  it('has the newest message of each key, in the order in which they came', () => {
+    const { primary, port } = lastValues();
+    send(port, 'a1', 'b1', 'a2', '-x', 'c1', 'a3', 'b2', '-y');
+    primary.run();
+    assert.deepEqual(bodies(primary, q), ['-x', 'c1', 'a3', 'b2', '-y']);
+  });
+
+  it('leaves clients what they hold, and drops it when it comes back', () => {
+    const { primary, client, port } = lastValues();
+    send(port, 'a1', 'b1');
+    subscribe(port, 1, 2);
+    primary.run();
+    const [a, b] = client.take();
+    send(port, 'a2');
+    primary.run();
+    assert.deepEqual(bodies(primary, q), ['a1', 'b1', 'a2']);
+    port.requeue(q, a!.position, true);
+    port.requeue(q, b!.position, true);
+    primary.run();
+    assert.deepEqual(bodies(primary, q), ['b1', 'a2']);
+    port.grant(1, 1);
+    primary.run();
+    port.ack(q, client.take()[0]!.position);
+    send(port, 'b2');
+    primary.run();
+    assert.deepEqual(bodies(primary, q), ['a2', 'b2']);
+  });
+
+  it('is so on the next primary, for what it finds', () => {
+    const { primary, port } = lastValues();
+    send(port, 'a1', 'b1', 'c1');
+    primary.run();
+    primary.service.close();
+    const traits = new Traits([q, { lastValueKey: 'key' }]);
+    const next = new TestPrimary({ previous: primary, epoch: 2, traits, headers: jsonHeaders });
+    const tie = next.attach(new TestClient(), 'b', 2);
+    next.run();
+    send(tie, 'c2', 'a2');
+    next.run();
+    assert.deepEqual(bodies(next, q), ['b1', 'c2', 'a2']);
+  });
+});
+
+describe('a queue with message groups', () => {
+  const grouped = (): ReturnType<typeof queueWith> => queueWith({ groupKey: 'key' }, { headers: jsonHeaders });
+
+  it('gives messages of a group to one client at a time, in order', () => {
+    const { primary, client, port } = grouped();
+    subscribe(port, 1, 1);
+    subscribe(port, 2, 10);
+    send(port, 'a1', 'a2', 'b1', 'a3', '-x', 'b2');
+    primary.run();
+    assert.deepEqual(who(client), ['1:a1', '2:b1', '2:-x', '2:b2']);
+    const [a1, b1] = client.take();
+    port.ack(q, a1!.position);
+    primary.run();
+    // Consumer 1 has no credit any more: the group is free for the other one.
+    assert.deepEqual(who(client), ['2:a2', '2:a3']);
+    port.requeue(q, b1!.position, true);
+    port.grant(1, 5);
+    primary.run();
+    assert.deepEqual(who(client).slice(2), ['2:b1'], 'b2 is still held by consumer 2');
+  });
+
+  it('goes on with a consumer that gets credit again, before anybody else', () => {
+    const { primary, client, port } = grouped();
+    subscribe(port, 1, 1);
+    send(port, 'a1', 'a2', 'a3');
+    primary.run();
+    subscribe(port, 2, 10);
+    primary.run();
+    assert.deepEqual(who(client), ['1:a1']);
+    port.count(7, q, 0, false);
+    primary.run();
+    assert.equal(client.events.at(-1), 'counted 7 2 1 2');
+    port.grant(1, 1);
+    primary.run();
+    assert.deepEqual(who(client), ['1:a1', '1:a2']);
+  });
+
+  it('knows on the next primary to which groups belongs what clients hold', () => {
+    const { primary, client, port } = grouped();
+    subscribe(port, 1, 1);
+    send(port, 'a1', 'a2', 'b1');
+    primary.run();
+    const held = heldBy(client);
+    primary.service.close();
+    const traits = new Traits([q, { groupKey: 'key' }]);
+    const next = new TestPrimary({ previous: primary, epoch: 2, traits, headers: jsonHeaders });
+    const again = new TestClient();
+    const tie = next.attach(again, 'a', 1, held);
+    subscribe(tie, 2, 10);
+    next.run();
+    assert.deepEqual(who(again), ['2:b1']);
+    tie.ack(q, held[0]!.position);
+    next.run();
+    assert.deepEqual(who(again), ['2:b1', '2:a2']);
+  });
+
+  it('whatever clients do: never two at a time, in order, and in the end everything', () => {
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant('send' as const), key: fc.constantFrom('a', 'b', 'c') }),
+      fc.record({ kind: fc.constantFrom('ack' as const, 'requeue' as const), which: fc.nat(20) }),
+      fc.record({ kind: fc.constant('grant' as const), which: fc.constantFrom(1, 2, 3) }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        sequences = new WeakMap();
+        const { primary, client, port } = grouped();
+        for (const subscriber of [1, 2, 3]) subscribe(port, subscriber, 1);
+        const held: { body: string; position: number; subscriber: number }[] = [];
+        const sent = new Set<string>();
+        const done: string[] = [];
+        const newest = new Map<string, string>();
+        let number = 100;
+        const look = (): void => {
+          primary.run();
+          for (const { body, position, subscriber, redelivered } of client.take()) {
+            const others = held.filter((one) => one.body[0] === body[0]);
+            for (const one of others) assert.equal(one.subscriber, subscriber, `${body} and ${one.body} are with two`);
+            if (!redelivered) {
+              assert.ok(body > (newest.get(body[0]!) ?? ''), `${body} comes late`);
+              newest.set(body[0]!, body);
+            }
+            held.push({ body, position, subscriber });
+          }
+        };
+        const settle = (which: number, kind: 'ack' | 'requeue'): void => {
+          const [message] = held.splice(which % (held.length || 1), 1);
+          if (message === undefined) return;
+          if (kind === 'ack') {
+            port.ack(q, message.position);
+            done.push(message.body);
+          } else port.requeue(q, message.position, true);
+        };
+        for (const one of steps) {
+          if (one.kind === 'send') {
+            sent.add(`${one.key}${++number}`);
+            send(port, `${one.key}${number}`);
+          } else if (one.kind === 'grant') port.grant(one.which, 1);
+          else settle(one.which, one.kind);
+          look();
+        }
+        for (let rounds = 0; rounds < 300 && done.length < sent.size; rounds++) {
+          for (const subscriber of [1, 2, 3]) port.grant(subscriber, 1);
+          look();
+          settle(0, 'ack');
+        }
+        assert.deepEqual([...done].sort(), [...sent].sort());
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
