@@ -1,5 +1,5 @@
 /** The production node, fitted to the simulator: everything of a broker but sockets for clients, HTTP and signals. */
-import { outboxIncarnation } from '../src/model/queue/outbox.js';
+import { delayedIncarnation, outboxIncarnation } from '../src/model/queue/outbox.js';
 import { opaqueHeaders } from '../src/model/dead-letter/death.js';
 import { RefusedError } from '../src/base/errors.js';
 import { BrokerNode } from '../src/broker-node.js';
@@ -171,10 +171,15 @@ class BrokerProbe implements NodeProbe {
     };
   }
 
+  delayGroup(vhost: string, exchange: string): number {
+    return this.node.replication.delayGroup(vhost, exchange);
+  }
+
   owed(): number {
     let owed = 0;
     for (const { primary, state } of this.replicas.values())
-      if (primary !== undefined) owed += state.queue(outboxIncarnation)?.index.size ?? 0;
+      for (const queue of [delayedIncarnation, outboxIncarnation])
+        if (primary !== undefined) owed += state.queue(queue)?.index.size ?? 0;
     return owed;
   }
 

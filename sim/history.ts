@@ -30,8 +30,17 @@ export class Message {
   readonly copies: Copy[];
   readonly sends: Send[] = [];
   confirmedAt = -1;
+  /** For so long it is to wait before it goes to its queues. */
+  readonly delayMs: number;
 
-  constructor(publisher: string, number: number, persistent: boolean, queues: readonly QueueLife[]) {
+  constructor(
+    publisher: string,
+    number: number,
+    persistent: boolean,
+    queues: readonly QueueLife[],
+    delayMs: number = 0,
+  ) {
+    this.delayMs = delayMs;
     this.publisher = publisher;
     this.number = number;
     this.persistent = persistent;
@@ -157,6 +166,8 @@ export class QueueLife {
   /** What leaves it unconsumed goes to another queue; or comes from another one so. */
   dies = false;
   isGrave = false;
+  /** Messages come to it when they have waited for their time. */
+  isLate = false;
   /** What was in it and not durable may have been lost, with the last intact replica of its group. */
   transientLost = false;
   /** An operator accepted the loss of what its group had done: a message may have died twice. */

@@ -119,6 +119,8 @@ export interface NodeProbe {
   wiring(): string[];
   /** Counters that must be 0 when nothing is under way, by name (outboxes, pins, tails, held messages of nobody). */
   residue(): Record<string, number>;
-  /** Messages in the outboxes of groups that the node leads. */
+  /** The group in which messages wait that an exchange delays. */
+  delayGroup(vhost: string, exchange: string): number;
+  /** Messages that wait for their time, or are in the outboxes, of groups that the node leads. */
   owed(): number;
 }

@@ -120,6 +120,7 @@ export class Simulation {
             sized: false,
             moves: scenario.moves ?? false,
             deaths: scenario.deaths ?? false,
+            delays: scenario.delays ?? false,
             transactions: scenario.transactions ?? false,
           }),
     });

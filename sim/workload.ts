@@ -5,7 +5,7 @@ import type { Actor } from './workload/actor.js';
 import { ConsumingClient, type ConsumerStyle } from './workload/consumer.js';
 import { Feature, protocolVersions } from '../src/base/versions.js';
 import type { Arguments } from '../src/model/broker.js';
-import { Declarer, fanoutExchange, type QueuePlan } from './workload/declarer.js';
+import { Declarer, delayingExchange, fanoutExchange, type QueuePlan } from './workload/declarer.js';
 import { MovePolicies } from './workload/move-policies.js';
 import { PolicyMaker } from './workload/policy-maker.js';
 import { Publisher, type Target } from './workload/publisher.js';
@@ -31,6 +31,8 @@ export interface WorkloadOptions {
   moves?: boolean;
   /** There is a queue whose messages die, and one where they go; without it there may be. */
   deaths?: boolean;
+  /** There is an exchange that has messages wait for their time; without it there may be. */
+  delays?: boolean;
   /** Some clients work in transactions; without it they do in some runs. */
   transactions?: boolean;
 }
@@ -117,6 +119,12 @@ export class Workload {
     this.queues.push({ name: 'grave', durable: true, fanned: false, arguments: where, isGrave: true });
   }
 
+  private addDelays(): void {
+    const random = this.world.random.fork('messages that wait');
+    if (this.options.delays ?? random.chance(0.25))
+      this.queues.push({ name: 'late', durable: true, fanned: false, arguments: {}, isLate: true });
+  }
+
   private addTransactions(): void {
     const random = this.world.random.fork('transactions');
     if (this.world.nodes.some((node) => node.versions.max < Feature.transactions)) return;
@@ -139,6 +147,7 @@ export class Workload {
       this.addSized();
       this.addMoving();
       this.addDeaths();
+      this.addDelays();
       this.addTransactions();
     }
     return this.declarer.setUp();
@@ -243,8 +252,10 @@ export class Workload {
   /** Some of the queues, directly or through the fan-out. */
   private targets(): Target[] {
     const targets: Target[] = this.queues
-      .filter(({ isGrave }) => isGrave !== true)
+      .filter(({ isGrave, isLate }) => isGrave !== true && isLate !== true)
       .map(({ name, dies }) => ({ exchange: '', routingKey: name, queues: dies === true ? [name, 'grave'] : [name] }));
+    if (this.has('late'))
+      targets.push({ exchange: delayingExchange, routingKey: 'any', queues: ['late'], delays: true });
     const fanned = this.queues.filter((queue) => queue.fanned).map((queue) => queue.name);
     targets.push({ exchange: fanoutExchange, routingKey: 'any', queues: fanned });
     return this.random.shuffle(targets).slice(0, 1 + this.random.int(targets.length));

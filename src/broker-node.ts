@@ -8,6 +8,7 @@
  */
 import { allRules, type Rules } from './base/rules.js';
 import { brokerDefaults, type BrokerOptions, type BrokerPorts } from './broker-options.js';
+import { Shortages } from './cluster/alarms/shortages.js';
 import { AttachmentServer } from './cluster/client/attachment-server.js';
 import { QueueAccess } from './cluster/client/queue-access.js';
 import { ClusterBroker } from './cluster/client/cluster-broker.js';
@@ -63,9 +64,6 @@ import { TableTraits } from './model/policy/table-traits.js';
 import { WiringTables } from './model/wiring/tables.js';
 import { Store } from './store/store.js';
 
-/** What the cluster is told of a node that cannot write, or soon cannot. */
-const lowOnDisk = 'low on disk';
-
 export class BrokerNode {
   readonly ports: BrokerPorts;
   readonly options: BrokerOptions;
@@ -76,7 +74,7 @@ export class BrokerNode {
   map!: ClusterMap;
   replication!: Replication;
   liveness!: Liveness;
-  tables: WiringTables = new WiringTables();
+  readonly tables: WiringTables;
   clients!: GroupClients;
   policies!: ClusterPolicies;
   links: Links | undefined;
@@ -94,6 +92,8 @@ export class BrokerNode {
   onFailure: (reason: string) => void = () => {};
   /** Whether clients are served here; defined once `start` has resolved. */
   admission!: HotStandby;
+  /** What this node runs short of, and the others; defined once `start` has resolved. */
+  shortages!: Shortages;
   /** What operators ask for; defined once `start` has resolved. */
   operations!: Operations;
   self!: Replica;
@@ -121,6 +121,7 @@ export class BrokerNode {
 
   constructor(ports: BrokerPorts, options: Partial<BrokerOptions> & { node: string }) {
     this.ports = ports;
+    this.tables = new WiringTables(ports.random);
     this.rules = ports.rules ?? allRules;
     this.options = { ...brokerDefaults, ...options };
   }
@@ -164,6 +165,7 @@ export class BrokerNode {
     const wiring = [this.reconciler, this.wiringClient, this.wiringServer, this.clusterBroker, this.clients];
     const groups = [this.moves, this.joins, this.waiting, this.routeLease, this.replication, this.liveness, this.map];
     this.outboxes?.close();
+    this.shortages?.close();
     for (const part of [...outer, ...wiring, ...groups]) part?.close();
     await this.links?.close();
     await this.store?.close();
@@ -171,7 +173,7 @@ export class BrokerNode {
   }
 
   /** Tells the cluster where this node's clients connect. */
-  async announce(endpoints: { amqp: string; http: string }): Promise<void> {
+  async announce(endpoints: Pick<Member, 'amqp' | 'http' | 'amqps' | 'https'>): Promise<void> {
     await this.entry.change((member) => ({ ...member, ...endpoints }));
   }
 
@@ -183,11 +185,6 @@ export class BrokerNode {
   /** This node's clients are about to be dismissed. Resolves when the cluster knows, or soon if it cannot be told. */
   async servesNoMore(): Promise<void> {
     if (this.links !== undefined) await this.entry.servesNoMore();
-  }
-
-  private tellHealth(): void {
-    const { journal } = this.store;
-    if (this.links !== undefined) this.entry.tellHealth(() => (journal.state === 'ok' ? undefined : lowOnDisk));
   }
 
   /** Whoever cannot write cannot lead. */
@@ -381,17 +378,8 @@ export class BrokerNode {
     });
     if (this.links === undefined) return;
     const { leaseMs } = this.options.times;
-    this.moves = new QueueMoves({
-      ...ports,
-      tables,
-      system,
-      map,
-      clients,
-      replication,
-      wiring: client,
-      leaseMs,
-      rules,
-    });
+    const used = { tables, system, map, clients, replication, leaseMs, rules };
+    this.moves = new QueueMoves({ ...ports, ...used, wiring: client });
   }
 
   private composeWaiting(links: Links): void {
@@ -407,22 +395,22 @@ export class BrokerNode {
 
   private composeBroker(): void {
     const { options, store, ports } = this;
+    const { links, entry, map } = this;
+    const changed = (): void => this.gate?.check();
+    const { journal, chunks } = store;
+    this.shortages = new Shortages({ ...ports, ...options, map, links, entry, journal, changed });
     this.report = new ClusterReport(this);
     this.operations = new Operations(this.map, this.report, ports.clock);
     this.admission = new HotStandby(this.self, this.map, this.links);
-    const { tables, clients, map, report, admission } = this;
+    const { tables, clients, report, admission } = this;
     const leads = (): boolean => this.mayRoute() && this.system.leader()?.appender.mayAct() === true;
     this.news = new FailoverNews({ tables, clients, map, report, admission, clock: ports.clock, leads });
     const publishStop = (): string => (this.mayRoute() ? '' : 'this node is not in sync with the cluster');
     const health = { publishStop, onChange: () => {} };
-    const { journal, chunks } = store;
-    const watched = { health, journal, chunks, outbox: this.clients.memory };
+    const { alarms } = this.shortages;
+    const watched = { health, journal, chunks, outbox: this.clients.memory, alarms };
     this.gate = nodeGate(watched, options, ports.clock, ports.logger);
-    journal.onState(() => {
-      this.gate.check();
-      if (this.links !== undefined) this.entry.tellHealth(() => (journal.state === 'ok' ? undefined : lowOnDisk));
-    });
-    const { wiring, gate, queues, links, rules } = this;
+    const { wiring, gate, queues, rules } = this;
     const { node, versions } = options;
     const own = { ...ports, node, boot: this.self.boot, links, tables, clients, wiring, gate, queues, rules };
     this.clusterBroker = new ClusterBroker({

@@ -1,11 +1,13 @@
 /** What a broker is given: its world, and its options with their defaults. */
 import type { Clock } from './base/clock.js';
 import type { Logger } from './base/logger.js';
+import type { MemoryMeter } from './base/memory-meter.js';
 import type { Random } from './base/random.js';
 import type { Rules } from './base/rules.js';
 import type { Slices } from './base/slices.js';
 import type { Turn } from './base/turn.js';
 import { protocolVersions, type VersionRange } from './base/versions.js';
+import { DiskAlarm } from './cluster/alarms/shortages.js';
 import type { Transport } from './cluster/byte-stream.js';
 import type { Coordinator } from './cluster/coordinator/coordinator.js';
 import type { ClusterSecret } from './cluster/link/cluster-secret.js';
@@ -30,6 +32,8 @@ export interface BrokerPorts {
   rules?: Rules;
   /** What the protocol of messages does with their headers. */
   headers: HeaderCodec;
+  /** Undefined: memory is not watched. */
+  memory?: MemoryMeter;
 }
 
 export interface BrokerOptions extends ClusterDefaults {
@@ -40,6 +44,10 @@ export interface BrokerOptions extends ClusterDefaults {
   /** False: this node is to be primary of nothing, if it can be avoided. */
   lead: boolean;
   memoryBytes: number;
+  /** Publishers of the whole cluster wait while the process uses more. */
+  memoryHighBytes: number;
+  /** Whose publishers wait while this node's disk is nearly full: its own, or the cluster's. */
+  diskAlarm: DiskAlarm;
   /** Publishes that wait for other nodes' primaries, and bytes that wait for the disk, at most. */
   outboxBytesMax: number;
   journalPendingBytesMax: number;
@@ -62,6 +70,8 @@ export const brokerDefaults: Omit<BrokerOptions, 'node'> = {
   clients: ClientPolicy.any,
   placement: Placement.spread,
   memoryBytes: 256 * 1024 * 1024,
+  memoryHighBytes: Number.POSITIVE_INFINITY,
+  diskAlarm: DiskAlarm.node,
   outboxBytesMax: 64 * 1024 * 1024,
   journalPendingBytesMax: 64 * 1024 * 1024,
   diskFreeBytesMin: 50 * 1024 * 1024,

@@ -6,7 +6,7 @@
  *
  * Clients are let in only when the node's role is known. Stopping goes the other way.
  */
-import { deathHeaders } from './amqp091/death-headers.js';
+import { headerCodec } from './amqp091/header-codec.js';
 import { createServer } from 'node:net';
 import { defaultLimits, type Limits, limitsForOpenFiles } from './amqp091/limits.js';
 import { type ProductName, productAs } from './amqp091/product.js';
@@ -16,17 +16,24 @@ import type { Logger } from './base/logger.js';
 import { fullSlices } from './base/slices.js';
 import { Turn } from './base/turn.js';
 import { BrokerNode } from './broker-node.js';
-import type { BrokerOptions, BrokerPorts } from './broker-options.js';
+import type { BrokerOptions } from './broker-options.js';
 import type { Coordinator } from './cluster/coordinator/coordinator.js';
 import type { ClusterSecret } from './cluster/link/cluster-secret.js';
-import { StrangerLog } from './cluster/link/stranger-log.js';
+import { RareLog } from './base/rare-log.js';
+import { turnedAwayText } from './cluster/link/links.js';
 import { type LinkTls, TcpTransport } from './cluster/link/tcp-transport.js';
 import { type Endpoint, formatEndpoint } from './config/endpoint.js';
+import { ConfigError } from './config/settings.js';
 import type { ManagementServer } from './management/server.js';
 import { ProcessClock } from './process/clock.js';
+import { ProcessMemory } from './process/memory.js';
 import { openFilesMax } from './process/open-files.js';
 import { processRandom } from './process/random.js';
 import { StaticAuthenticator } from './security/authenticator.js';
+import type { CertificateFiles, Certificates } from './security/certificate-files.js';
+import type { CertificateUser, CertificateWatch } from './security/certificate-watch.js';
+import type { TlsEntrance } from './security/tls-entrance.js';
+import type { TlsOptions } from './security/tls-options.js';
 import { MemoryDisk } from './store/memory-disk.js';
 import { NodeDisk } from './store/node-disk.js';
 import type { Disk } from './store/disk.js';
@@ -38,15 +45,27 @@ export interface ClusterPlace {
   coordinator: Coordinator;
   secret: ClusterSecret;
   /** Null: links are not encrypted. */
-  tls: LinkTls | null;
+  tls: LinkCertificates | null;
+}
+
+/** What a node shows to the others. */
+export interface LinkCertificates {
+  files: CertificateFiles & { ca: string };
+  current: LinkTls;
 }
 
 export interface NodeOptions {
   /** Unique in the cluster. */
   node: string;
-  amqp: Endpoint;
-  /** Null: no HTTP. */
+  /** Null: not in the clear. */
+  amqp: Endpoint | null;
+  /** Null: no HTTP, or not in the clear. */
   http: Endpoint | null;
+  /** Both over TLS; null: not at all. */
+  amqps: Endpoint | null;
+  https: Endpoint | null;
+  /** Null: nothing is listened for over TLS. */
+  tls: TlsOptions | null;
   /** A folder, or a disk that outlives the node (a cluster in memory). */
   data: string | Disk;
   /** Null: a broker that is alone. */
@@ -68,13 +87,18 @@ const later = (run: () => void): void => void setImmediate(run);
 export class Node {
   readonly name: string;
   readonly broker: BrokerNode;
-  /** Where clients connect; ports are those bound. */
-  amqp: Endpoint;
+  /** Where clients connect; ports are those bound. Null: they cannot. */
+  amqp: Endpoint | null;
   http: Endpoint | null;
+  amqps: Endpoint | null;
+  https: Endpoint | null;
   private readonly options: NodeOptions;
   private readonly clock: Clock = new ProcessClock();
   private readonly turn: Turn = new Turn(setImmediate, () => this.clock.now());
   private readonly folder: NodeDisk | undefined;
+  /** Of links over TLS. */
+  private transport: TcpTransport | undefined;
+  private readonly certificates: CertificateWatch[] = [];
   private amqpServer: Amqp091Server | undefined;
   private management: ManagementServer | undefined;
   private stopping: Promise<void> | undefined;
@@ -84,10 +108,14 @@ export class Node {
     this.options = options;
     this.amqp = options.amqp;
     this.http = options.http;
+    this.amqps = options.amqps;
+    this.https = options.https;
     this.folder = disk instanceof NodeDisk ? disk : undefined;
     const { clock, turn } = this;
     const { cluster, logger } = options;
-    const ports = cluster === null ? undefined : clusterPorts(cluster, logger, clock);
+    if (cluster !== null) this.transport = linkTransport(cluster, logger, clock);
+    const { transport } = this;
+    const ports = cluster === null || transport === undefined ? undefined : { ...cluster, transport };
     this.broker = new BrokerNode(
       {
         clock,
@@ -97,7 +125,8 @@ export class Node {
         disk,
         slices: fullSlices(later),
         cluster: ports,
-        headers: deathHeaders,
+        headers: headerCodec,
+        memory: new ProcessMemory(),
       },
       {
         ...options.broker,
@@ -155,14 +184,18 @@ export class Node {
     const { logger } = options;
     const authenticator = new StaticAuthenticator(options.users);
     const openFiles = openFilesMax();
-    if (options.http !== null) {
+    const entrance = await this.openEntrance();
+    if (options.http !== null || options.https !== null) {
       const { ManagementServer } = await import('./management/server.js');
-      this.management = new ManagementServer({ broker, authenticator, logger, openFiles, later });
-      this.http = await this.management.listen(options.http);
+      const management = new ManagementServer({ broker, authenticator, logger, openFiles, later });
+      this.management = management;
+      if (options.http !== null) this.http = await management.listen(options.http);
+      if (options.https !== null) this.https = await management.listenTls(options.https, entrance!);
     }
     await checkFree(options.amqp);
+    await checkFree(options.amqps);
     await broker.start();
-    this.amqpServer = createAmqp091Server({
+    const server = createAmqp091Server({
       broker: broker.broker,
       turn: this.turn,
       later,
@@ -174,12 +207,55 @@ export class Node {
       product: productAs(options.product ?? 'understudy', version, broker.map.config.id),
       boot: broker.self.boot,
     });
-    const { port } = await this.amqpServer.listen(options.amqp.host, options.amqp.port);
-    this.amqp = { host: options.amqp.host, port };
-    await broker.announce({
-      amqp: formatEndpoint(this.amqp),
-      http: this.http === null ? '' : formatEndpoint(this.http),
+    this.amqpServer = server;
+    const listen = async ({ host, port }: Endpoint, tls?: TlsEntrance): Promise<Endpoint> => ({
+      host,
+      port: (await server.listen(host, port, tls)).port,
     });
+    if (options.amqp !== null) this.amqp = await listen(options.amqp);
+    if (options.amqps !== null) this.amqps = await listen(options.amqps, entrance!);
+    await broker.announce({
+      amqp: addressOf(this.amqp),
+      http: addressOf(this.http),
+      ...(this.amqps === null ? {} : { amqps: addressOf(this.amqps) }),
+      ...(this.https === null ? {} : { https: addressOf(this.https) }),
+    });
+  }
+
+  /** Through which clients come over TLS; undefined: none do. From here on certificates are watched. */
+  private async openEntrance(): Promise<TlsEntrance | undefined> {
+    const { clock, transport } = this;
+    const { tls, cluster, logger } = this.options;
+    if (transport !== undefined && cluster?.tls)
+      await this.watchCertificates('links between brokers', cluster.tls, transport);
+    if (tls === null) return undefined;
+    const { files, clients, loginFrom } = tls;
+    const [{ TlsEntrance: Entrance }, { readCertificates }] = await Promise.all([
+      import('./security/tls-entrance.js'),
+      import('./security/certificate-files.js'),
+    ]);
+    const current = await readCertificates(files).catch((error: Error) => {
+      throw new ConfigError(`tls-${error.message}`);
+    });
+    const entrance = new Entrance({ certificates: current, clients, loginFrom, clock, logger });
+    await this.watchCertificates('AMQP and HTTP', { files, current }, entrance);
+    return entrance;
+  }
+
+  private async watchCertificates(
+    purpose: string,
+    { files, current }: { files: CertificateFiles; current: Certificates },
+    user: CertificateUser,
+  ): Promise<void> {
+    const { clock } = this;
+    const { logger } = this.options;
+    const { CertificateWatch: Watch } = await import('./security/certificate-watch.js');
+    this.certificates.push(new Watch({ files, current, user, purpose, clock, logger }));
+  }
+
+  /** Reads certificates again that were replaced; what cannot be used is logged, and the old ones stay. Runs by itself soon after a change, too. */
+  async reloadCertificates(): Promise<void> {
+    await Promise.all(this.certificates.map((watch) => watch.reload()));
   }
 
   /** After a failed write nothing may be acknowledged before recovery (rule 7): the node has to end. */
@@ -192,6 +268,7 @@ export class Node {
   }
 
   private async close(endClients: () => Promise<void> | undefined): Promise<void> {
+    for (const watch of this.certificates) watch.close();
     try {
       await endClients();
       await this.management?.close();
@@ -203,14 +280,10 @@ export class Node {
   }
 }
 
-function clusterPorts(
-  { coordinator, secret, tls }: ClusterPlace,
-  logger: Logger,
-  clock: Clock,
-): BrokerPorts['cluster'] {
-  const strangers = new StrangerLog(logger, clock);
-  const turnedAway = (remote: string, reason: string): void => strangers.turnedAway(remote, reason);
-  return { coordinator, secret, transport: new TcpTransport({ tls, turnedAway }) };
+function linkTransport({ tls }: ClusterPlace, logger: Logger, clock: Clock): TcpTransport {
+  const strangers = new RareLog(logger, clock, turnedAwayText);
+  const turnedAway = (remote: string, reason: string): void => strangers.warn({ remote, reason });
+  return new TcpTransport({ tls: tls?.current ?? null, turnedAway });
 }
 
 /** Whatever keeps the process alive is closed if the folder cannot be had. */
@@ -242,9 +315,13 @@ function deliveryLimit({ cluster }: NodeOptions, broker: BrokerNode): Partial<Li
   return cluster === null ? {} : { deliverWithinMs: broker.options.times.leaseMs * 0.4 };
 }
 
+function addressOf(endpoint: Endpoint | null): string {
+  return endpoint === null ? '' : formatEndpoint(endpoint);
+}
+
 /** A taken port is found before the broker enters the cluster. */
-async function checkFree(endpoint: Endpoint): Promise<void> {
-  if (endpoint.port === 0) return;
+async function checkFree(endpoint: Endpoint | null): Promise<void> {
+  if (endpoint === null || endpoint.port === 0) return;
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

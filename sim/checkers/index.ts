@@ -6,6 +6,7 @@ import { InSyncFull } from './in-sync-full.js';
 import { MinInSync } from './min-in-sync.js';
 import { NoDuplicateWithoutFailure } from './no-duplicate-without-failure.js';
 import { NoUnflaggedDuplicate } from './no-unflagged-duplicate.js';
+import { NotTooEarly } from './not-too-early.js';
 import { NothingLeft } from './nothing-left.js';
 import { OneHolder } from './one-holder.js';
 import { OnePrimaryPerEpoch } from './one-primary-per-epoch.js';
@@ -36,6 +37,7 @@ export function allCheckers(world: SimWorld): Checker[] {
     new WiringEqual(world),
     new NothingLeft(world),
     new ConfirmedNotLost(world),
+    new NotTooEarly(world),
     new Versions(world),
     new WholeTransactions(world),
   ];

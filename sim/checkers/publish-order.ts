@@ -22,8 +22,8 @@ export class PublishOrder extends Checker {
   override delivered(delivery: Delivery): void {
     const { copy, consumer, incarnation, redelivered } = delivery.facts;
     const { publisher, number, sends } = copy.message;
-    // They die when their time has come, or when somebody rejects them.
-    if (copy.queue.isGrave) return;
+    // They die, or go on, when their time has come, or when somebody rejects them.
+    if (copy.queue.isGrave || copy.queue.isLate) return;
     if (sends.length !== 1 || (copy.durable ? copy.excuse === lostByOverride : copy.excuse !== '')) return;
     if (!redelivered) {
       const key = `${publisher} ${consumer}`;

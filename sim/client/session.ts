@@ -7,6 +7,7 @@ import type { GroupClient } from '../../src/cluster/client/group-client.js';
 import { QueueHolder } from '../../src/cluster/client/subscription.js';
 import { MessageParts, type EnqueueView } from '../../src/log/record.js';
 import type { Broker, DeliverySink, Holder, PublishOwner, Route, Subscription } from '../../src/model/broker.js';
+import { delayHeader } from '../../src/model/delay/delay-header.js';
 import type { ClusterPolicies } from '../../src/cluster/wiring/cluster-policies.js';
 import { Delivery, type Copy, type Message, type Send } from '../history.js';
 import type { NodeProbe, SimProcess } from '../node-ports.js';
@@ -90,7 +91,7 @@ export class Session implements PublishOwner, DeliverySink {
       return;
     }
     const { message, send } = request;
-    const route = this.route(request.exchange, request.routingKey);
+    const route = this.route(request.exchange, request.routingKey, request.message.delayMs);
     if (route === undefined || route.queueCount === 0) {
       this.world.history.taken(message, send, 0);
       this.client.unroutable(message);
@@ -185,12 +186,13 @@ export class Session implements PublishOwner, DeliverySink {
     this.client.confirmed(open.message);
   }
 
-  private route(exchange: string, routingKey: string): Route | undefined {
+  private route(exchange: string, routingKey: string, delayMs: number): Route | undefined {
     const key = `${exchange} ${routingKey}`;
     const known = this.routes.get(key);
     if (known !== undefined && known.version === this.broker.routingVersion) return known;
     try {
-      const route = this.broker.route('/', exchange, routingKey, () => ({}));
+      const headers = delayMs === 0 ? {} : { [delayHeader]: delayMs };
+      const route = this.broker.route('/', exchange, routingKey, () => headers);
       if (route.keyed) this.routes.set(key, route);
       return route;
     } catch (error) {

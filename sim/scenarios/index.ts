@@ -1,6 +1,7 @@
 import { brokenHandOver } from './broken-hand-over.js';
 import { coordinatorRestored } from './coordinator-restored.js';
 import { deaths } from './deaths.js';
+import { delays } from './delays.js';
 import { deposedPrimary } from './deposed-primary.js';
 import { doubleFailover } from './double-failover.js';
 import { earlyRetry } from './early-retry.js';
@@ -34,6 +35,7 @@ export const scenarios: readonly Scenario[] = [
   brokenHandOver,
   coordinatorRestored,
   deaths,
+  delays,
   deposedPrimary,
   doubleFailover,
   earlyRetry,

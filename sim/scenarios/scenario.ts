@@ -26,6 +26,8 @@ export interface Scenario {
   readonly moves?: boolean;
   /** Messages die in a queue, and go to another one. */
   readonly deaths?: boolean;
+  /** Messages wait for their time. */
+  readonly delays?: boolean;
   /** Clients take messages and publish others in transactions. */
   readonly transactions?: boolean;
   /** Policies come and go. */

@@ -20,9 +20,13 @@ export interface QueuePlan {
   /** What leaves it unconsumed goes to a queue with `isGrave`, to which nobody publishes. */
   dies?: boolean;
   isGrave?: boolean;
+  /** Messages come to it by way of an exchange that delays them. */
+  isLate?: boolean;
 }
 
 export const fanoutExchange = 'fan';
+/** To which the queues are bound that are late. */
+export const delayingExchange = 'wait';
 
 /** Of bindings: they go with the boot of the node through which they were made (checkers/wiring-equal.ts). */
 const briefly: Arguments = { 'x-replicate': 'none' };
@@ -57,29 +61,36 @@ export class Declarer extends Actor {
   /** Everything is declared when this resolves. */
   async setUp(): Promise<void> {
     this.mayGoWithBoot = this.world.nodes.every((node) => node.versions.max === protocolVersions.max);
-    await this.insist(`declare exchange ${fanoutExchange}`, (session) =>
-      session.broker.wiring.declareExchange({
-        vhost: '/',
-        name: fanoutExchange,
-        type: 'fanout',
-        passive: false,
-        durable: true,
-        autoDelete: false,
-        internal: false,
-        arguments: {},
-        connection: session.id,
-      }),
-    );
+    await this.declareExchange(fanoutExchange, 'fanout', {});
+    if (this.plans.some(({ isLate }) => isLate === true))
+      await this.declareExchange(delayingExchange, 'x-delayed-message', { 'x-delayed-type': 'fanout' });
     for (const plan of this.plans) {
       const life = new QueueLife(plan.name, 1, { ...plan, exclusive: false, autoDelete: false }, this.world.loop.now);
       life.relaxed = plan.relaxed === true;
       life.moves = plan.moves === true;
       life.dies = plan.dies === true;
       life.isGrave = plan.isGrave === true;
+      life.isLate = plan.isLate === true;
       if (life.isGrave) life.publishExcuse = 'comes by dying';
       this.world.history.queue(life);
       await this.declare(plan);
     }
+  }
+
+  private async declareExchange(name: string, type: string, args: Arguments): Promise<void> {
+    await this.insist(`declare exchange ${name}`, (session) =>
+      session.broker.wiring.declareExchange({
+        vhost: '/',
+        name,
+        type,
+        passive: false,
+        durable: true,
+        autoDelete: false,
+        internal: false,
+        arguments: args,
+        connection: session.id,
+      }),
+    );
   }
 
   async run(): Promise<void> {
@@ -98,13 +109,14 @@ export class Declarer extends Actor {
       session.broker.wiring.declareQueue(declaration(plan, session)),
     );
     if (outcome.kind === 'refused') this.world.fail('declarations', `declare ${plan.name}: ${outcome.error.message}`);
-    if (plan.fanned) await this.bindToFan(plan.name);
+    if (plan.fanned) await this.bindTo(fanoutExchange, plan.name);
+    if (plan.isLate === true) await this.bindTo(delayingExchange, plan.name);
     life.declaredAt = this.world.loop.now;
     if (life.publishExcuse === lostWithReplicas && life.lostAt < startedAt) life.publishExcuse = '';
   }
 
-  private async bindToFan(queue: string): Promise<void> {
-    const binding = { vhost: '/', source: fanoutExchange, destination: queue, routingKey: '', arguments: {} } as const;
+  private async bindTo(source: string, queue: string): Promise<void> {
+    const binding = { vhost: '/', source, destination: queue, routingKey: '', arguments: {} } as const;
     const outcome = await this.insist(`bind ${queue}`, (session) =>
       session.broker.wiring.bind({ ...binding, destinationKind: 'queue' }, session.id),
     );

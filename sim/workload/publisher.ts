@@ -9,6 +9,8 @@ export interface Target {
   exchange: string;
   routingKey: string;
   queues: readonly string[];
+  /** What it sends waits for its time. */
+  delays?: boolean;
 }
 
 interface Unconfirmed {
@@ -107,7 +109,11 @@ export class Publisher extends Actor implements Stirred {
     this.remaining--;
     const target = this.random.pick(this.targets);
     const queues = target.queues.map((name) => this.world.history.newestLife(name)!);
-    const message = new Message(this.name, this.nextNumber++, this.random.chance(0.8), queues);
+    const persistent = this.random.chance(0.8);
+    const delays = target.delays === true;
+    // What is not durable is lost with the group where it waits, of which the history does not know.
+    const delayMs = delays ? this.random.pick([1, 30, 300, 3000]) : 0;
+    const message = new Message(this.name, this.nextNumber++, persistent || delays, queues, delayMs);
     this.world.history.message(message);
     const dice = this.random.float();
     const paddingBytes =

@@ -10,6 +10,7 @@ import type { Input } from './input.js';
 import type { Limits } from './limits.js';
 import type { Output } from './output.js';
 import type { BodyHolder, PartialBodies } from './partial-bodies.js';
+import type { RouteMemo } from './route-memo.js';
 
 /** What a channel needs of its connection. */
 export interface ChannelHost extends BodyHolder {
@@ -31,6 +32,8 @@ export interface ChannelHost extends BodyHolder {
   readonly parts: MessageParts;
   /** Bodies received in part, of all connections. */
   readonly partials: PartialBodies;
+  /** Of all connections. */
+  readonly routes: RouteMemo;
   /** Frames that have queued on channels wait on: the connection is paused for something that concerns them too. */
   readonly holdsBacklogs: boolean;
   /** This connection has published, so that the gate concerns it. */

@@ -8,12 +8,13 @@
  * its prefetch. Those that are to go back to their queue do so when the commit is safe.
  */
 import { MessageParts } from '../log/record.js';
-import type { Arguments } from '../model/broker.js';
+import type { Arguments, Properties } from '../model/broker.js';
 import type { Transaction, TransactionMessage, TransactionSettlement } from '../model/transaction.js';
 import { carbonKeys } from './carbon-copies.js';
 import type { ChannelHost } from './channel-host.js';
 import { MethodId, ProtocolError, PropertyView, type PublishView, ReplyCode } from './codec/index.js';
 import type { Deliveries } from './deliveries.js';
+import { propertyText } from './header-codec.js';
 import { Outcome } from './unacked.js';
 
 /** What the channel does at a commit's end, and before it. */
@@ -47,8 +48,14 @@ class StagedMessage implements TransactionMessage {
   }
 
   headers(): Arguments {
+    return this.properties().headers();
+  }
+
+  readonly property: Properties = (name) => propertyText(this.properties(), name);
+
+  private properties(): PropertyView {
     const { headerBytes, headerLength } = this.parts;
-    return new PropertyView().set(headerBytes, 0, headerLength).headers();
+    return new PropertyView().set(headerBytes, 0, headerLength);
   }
 }
 

@@ -14,6 +14,8 @@ export interface ConnectionInfo {
   /** '' until opened. */
   vhost: string;
   mechanism: string;
+  /** Version of TLS, such as TLSv1.3; '' = in the clear. */
+  tls: string;
   clientProperties: Arguments;
   /** As RabbitMQ names them: starting, securing, tuning, opening, running, blocked, closing, closed. */
   state: string;

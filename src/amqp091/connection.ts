@@ -34,7 +34,7 @@ import {
   ProtocolError,
   ReplyCode,
 } from './codec/index.js';
-import type { ConnectionContext, ConnectionOwner } from './connection-context.js';
+import type { ConnectionContext, ConnectionOwner, Peer } from './connection-context.js';
 import type { ConnectionInfo } from './connection-info.js';
 import type { Counters } from './counters.js';
 import { describeFault, isFault, notDueOnChannel0, toProtocolError } from './errors.js';
@@ -46,6 +46,7 @@ import type { Limits } from './limits.js';
 import { Opening, type OpeningHost, redirection, Step } from './opening.js';
 import { Output, type OutputOwner } from './output.js';
 import type { PartialBodies } from './partial-bodies.js';
+import type { RouteMemo } from './route-memo.js';
 
 const State = { opening: 'opening', running: 'running', closing: 'closing', closed: 'closed' } as const;
 type State = (typeof State)[keyof typeof State];
@@ -64,9 +65,11 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   readonly frames: FrameWriter;
   readonly parts: MessageParts = new MessageParts();
   readonly partials: PartialBodies;
+  readonly routes: RouteMemo;
   /** It has published, so that the broker's gate concerns it. */
   publishes = false;
   private readonly admission: Admission;
+  private readonly peer: Peer;
   private readonly socket: Socket;
   private readonly owner: ConnectionOwner;
   private readonly opening: Opening;
@@ -86,7 +89,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   /** The broker was told that the connection has ended. */
   private released = false;
 
-  constructor(socket: Socket, id: ConnectionId, context: ConnectionContext, owner: ConnectionOwner) {
+  constructor(socket: Socket, id: ConnectionId, context: ConnectionContext, owner: ConnectionOwner, peer: Peer) {
     this.socket = socket;
     this.id = id;
     this.owner = owner;
@@ -97,23 +100,23 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.limits = context.limits;
     this.counters = context.counters;
     this.partials = context.partials;
+    this.routes = context.routes;
     this.admission = context.admission;
+    this.peer = peer;
     this.logger = context.logger.child({ connection: this.name });
     this.connectedAt = context.clock.wall();
     this.input = new Input(socket, context.turn, context.inputTurns, context.counters, this, this);
     this.output = new Output(socket, context.turn, context.counters, context.limits, this);
     this.frames = new FrameWriter(this.output.writer);
     this.channels = new ChannelTable(this, context.limits.channelMax);
+    const { authenticator, limits, product, admission } = context;
     this.opening = new Opening(this, {
-      authenticator: context.authenticator,
-      limits: context.limits,
-      product: context.product,
-      admission: context.admission,
+      ...{ authenticator, limits, product, admission },
       hasVhost: (name) => context.broker.hasVhost(name),
       peerAddress: socket.remoteAddress ?? '',
+      peer,
     });
-    const { handshakeTimeoutMs } = context.limits;
-    this.deadline = context.clock.after(handshakeTimeoutMs, () => this.drop('the handshake took too long'));
+    this.deadline = context.clock.after(limits.handshakeTimeoutMs, () => this.drop('the handshake took too long'));
     socket.on('error', (error) => this.logger.debug('socket error', { error: String(error) }));
     socket.on('close', () => this.ended());
   }
@@ -132,6 +135,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
       user: opening.user,
       vhost: opening.vhost,
       mechanism: opening.mechanism,
+      tls: this.peer.tls,
       clientProperties: opening.clientProperties,
       state: this.stateName,
       channels: this.channels.count,
@@ -180,11 +184,9 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   // FrameHandler
 
-  protocolHeader(supported: boolean): void {
-    if (supported) {
-      this.opening.begin();
-      return;
-    }
+  protocolHeader(supported: boolean, bytes: Uint8Array, start: number, end: number): void {
+    if (supported) return this.opening.begin();
+    this.owner.foreign(this, bytes.subarray(start, end));
     this.frames.protocolHeader();
     this.hangUp();
   }
@@ -247,13 +249,13 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   turnAway(): void {
     this.counters.connectionsRedirected++;
-    this.closeWith(redirection(this.admission));
+    this.closeWith(redirection(this.admission, this.peer));
   }
 
   opened(): void {
     this.state = State.running;
     this.deadline.cancel();
-    this.logger.info('connection opened', { user: this.user, vhost: this.vhost });
+    this.logger.info('connection opened', { user: this.user, vhost: this.vhost, tls: this.peer.tls || undefined });
     this.owner.opened(this);
   }
 

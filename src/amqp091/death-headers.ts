@@ -22,7 +22,7 @@ function propertiesOf({ bytes, headerStart, headerLength }: EnqueueView): Proper
   return properties.set(bytes, headerStart, headerStart + headerLength);
 }
 
-export const deathHeaders: HeaderCodec = {
+export const deathHeaders: Pick<HeaderCodec, 'note' | 'isCircle'> = {
   note(message, death) {
     return rewriteHeaders(properties, withDeath(propertiesOf(message).headers(), message, death), false);
   },
@@ -33,8 +33,6 @@ export const deathHeaders: HeaderCodec = {
     if (last < 0) return false;
     return list.slice(0, last + 1).every((one) => one['reason'] !== DeathReason.rejected);
   },
-
-  table: (message) => propertiesOf(message).headers(),
 };
 
 /** Tables of `x-death`; what is none of ours in it is passed over. */

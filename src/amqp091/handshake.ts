@@ -10,7 +10,6 @@ import {
 } from './codec/index.js';
 import type { Limits } from './limits.js';
 import type { Product } from './product.js';
-import { mechanisms } from './sasl.js';
 
 /** What a connection works with; 0 = no limit, no heartbeats. */
 export interface Tuning {
@@ -40,8 +39,11 @@ const capabilities: Arguments = {
 const addressesMax = 64;
 const addressBytesMax = 2048;
 
-/** @param addresses of the cluster's nodes, HOST:PORT, in the order in which a client should try them. */
-export function startMethod(product: Product, addresses: readonly string[]): ConnectionStart {
+/**
+ * @param addresses of the cluster's nodes, HOST:PORT, in the order in which a client should try them.
+ * @param mechanisms of SASL that the client may choose from, with spaces between them.
+ */
+export function startMethod(product: Product, addresses: readonly string[], mechanisms: string): ConnectionStart {
   const properties: Arguments = {
     capabilities,
     cluster_name: product.clusterName,

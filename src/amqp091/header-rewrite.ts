@@ -7,6 +7,8 @@ import { PropertyFlag } from './codec/generated/properties.js';
 import type { PropertyView } from './codec/property-view.js';
 
 const reader = new ByteReader();
+/** One for all: it is filled and emptied in one call. */
+const writer = new ByteWriter();
 
 /**
  * A message's property flags and list again, byte for byte but for its headers: those of `headers` replace or join what it has.
@@ -15,21 +17,22 @@ const reader = new ByteReader();
 export function rewriteHeaders(view: PropertyView, headers: Arguments, keepsExpiration: boolean): Uint8Array {
   const { bytes, start, end, headersStart, headersEnd } = view;
   const expirationAt = keepsExpiration ? -1 : view.expirationAt;
-  const writer = new ByteWriter();
   const dropped = keepsExpiration ? 0 : PropertyFlag.expiration;
   const flags = (readU16(bytes, start) | PropertyFlag.headers) & ~dropped;
   writer.u8(flags >> 8);
   writer.u8(flags & 0xff);
   const tableAt = headersStart >= 0 ? headersStart : headersBelong(view);
   writer.raw(bytes, start + 2, tableAt);
-  writeHeaders(writer, view, headers);
+  writeHeaders(view, headers);
   const restAt = headersStart >= 0 ? headersEnd : tableAt;
   if (expirationAt < 0) writer.raw(bytes, restAt, end);
   else {
     writer.raw(bytes, restAt, expirationAt);
     writer.raw(bytes, expirationAt + 1 + bytes[expirationAt]!, end);
   }
-  return writer.take();
+  const rewritten = writer.bytes.slice(0, writer.length);
+  writer.rewind(0);
+  return rewritten;
 }
 
 /** Where the headers would begin: behind content-type and content-encoding. */
@@ -41,7 +44,7 @@ function headersBelong({ bytes, start, flags }: PropertyView): number {
 }
 
 /** A table of these, and of the message's own that they do not replace. */
-function writeHeaders(writer: ByteWriter, view: PropertyView, headers: Arguments): void {
+function writeHeaders(view: PropertyView, headers: Arguments): void {
   const lengthAt = writer.length;
   writeTable(writer, headers);
   if (view.headersStart >= 0)

@@ -1,7 +1,7 @@
 /** The opening of a connection (§2.2.4): start-ok, tune-ok, open, in this order and nothing else. */
 import { type Admission, AdmissionState } from '../model/admission.js';
 import type { Arguments } from '../model/broker.js';
-import type { Authenticator } from '../security/authenticator.js';
+import type { Authenticator, LoginOrigin } from '../security/authenticator.js';
 import {
   type ConnectionOpen,
   ConnectionOpenOk,
@@ -16,7 +16,8 @@ import {
 import { hasCapability, negotiate, startMethod, type Tuning, tuneMethod } from './handshake.js';
 import type { Product } from './product.js';
 import type { Limits } from './limits.js';
-import { readCredentials } from './sasl.js';
+import { external, mechanismsFor, readCredentials } from './sasl.js';
+import type { Peer } from './connection-context.js';
 
 /** The client property by which an operator is known. */
 const operatorProperty = 'understudy.operator';
@@ -60,6 +61,7 @@ export interface OpeningContext {
   admission: Admission;
   hasVhost(name: string): boolean;
   peerAddress: string;
+  peer: Peer;
 }
 
 export class Opening {
@@ -83,7 +85,8 @@ export class Opening {
   /** The client speaks our protocol. */
   begin(): void {
     this.step = Step.startOk;
-    this.host.send(startMethod(this.context.product, this.context.admission.addresses()));
+    const { product, admission, peer } = this.context;
+    this.host.send(startMethod(product, admission.addresses(isSecure(peer)), mechanismsFor(peer.certificateName)));
   }
 
   /** Throws ProtocolError 503 for a method that is not due. */
@@ -101,6 +104,11 @@ export class Opening {
     const { mechanism, response } = method;
     this.clientProperties = method.clientProperties;
     this.mechanism = mechanism;
+    const { certificateName } = this.context.peer;
+    if (mechanism === external && certificateName !== undefined) {
+      this.authenticate(certificateName, (origin) => this.context.authenticator.recognize(certificateName, origin));
+      return;
+    }
     const credentials = readCredentials(mechanism, response);
     if (credentials === undefined) {
       const text = `unknown authentication mechanism '${mechanism}'`;
@@ -110,12 +118,17 @@ export class Opening {
       this.refuseLogin('', 'the response makes no sense');
       return;
     }
+    const { user, password } = credentials;
+    this.authenticate(user, (origin) => this.context.authenticator.authenticate(user, password, origin));
+  }
+
+  private authenticate(user: string, ask: (origin: LoginOrigin) => Promise<boolean>): void {
+    const { mechanism } = this;
     this.step = Step.authentication;
     this.host.pauseParser();
-    const { user, password } = credentials;
-    const origin = { peerAddress: this.context.peerAddress, mechanism };
-    this.context.authenticator.authenticate(user, password, origin).then(
-      (allowed) => this.authenticated(user, allowed, 'unknown user or wrong password'),
+    const refused = mechanism === external ? 'unknown user' : 'unknown user or wrong password';
+    ask({ peerAddress: this.context.peerAddress, mechanism }).then(
+      (allowed) => this.authenticated(user, allowed, refused),
       (error: unknown) => this.authenticated(user, false, String(error)),
     );
   }
@@ -177,8 +190,13 @@ export class Opening {
   }
 }
 
+function isSecure({ tls }: Peer): boolean {
+  return tls !== '';
+}
+
 /** What a client gets that this node does not serve: clients show the text, which says where to go. */
-export function redirection({ primary }: Admission): ProtocolError {
+export function redirection(admission: Admission, peer: Peer): ProtocolError {
+  const primary = admission.primary(isSecure(peer));
   const where = primary === '' ? 'the cluster has no primary now' : `the primary is ${primary}`;
   return new ProtocolError(ReplyCode.connectionForced, `this node is a backup: ${where}`);
 }

@@ -5,10 +5,10 @@
  * copies from there. Two things break that: a content whose rest has not come when the read buffer is used up (its meta
  * and header are copied aside, `detach`), and a body in several frames (they are gathered).
  *
- * The last route is kept with the bytes of exchange and routing key, and found again by comparing those.
+ * The last route is kept with the bytes of exchange and routing key, and found again by comparing those; others are in RouteMemo.
  */
 import { immediately, type MessageParts } from '../log/record.js';
-import { nobody, type Route } from '../model/broker.js';
+import { nobody, type Properties, type Route } from '../model/broker.js';
 import { replyQueue } from '../model/replies.js';
 import { sameBytes } from '../wire/bytes.js';
 import { carbonKeys } from './carbon-copies.js';
@@ -16,6 +16,7 @@ import type { ChannelHost, ConfirmFlush } from './channel-host.js';
 import type { ChannelTransaction } from './channel-transaction.js';
 import { ContentHeader, MethodId, ProtocolError, PublishView, ReplyCode, RoutingField } from './codec/index.js';
 import { ConfirmLedger } from './confirm-ledger.js';
+import { propertyText } from './header-codec.js';
 import type { OpenContent } from './input.js';
 import { Pause } from './input-gate.js';
 import { LatePublish } from './late-publish.js';
@@ -55,8 +56,11 @@ export class Publisher implements OpenContent, ConfirmFlush {
   private route: Route | null = null;
   private routeMeta: Uint8Array = nothing;
   private routeMetaLength = 0;
+  /** See RouteMemo. */
+  private readonly scope: number;
   private holdsInput = false;
   private readonly readHeaders = () => this.header.properties.headers();
+  private readonly readProperty: Properties = (name) => propertyText(this.header.properties, name);
 
   /**
    * @param fail ends the channel with an error that comes later than its publish
@@ -71,6 +75,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
     this.host = host;
     this.channel = channel;
     this.fail = fail;
+    this.scope = host.routes.scope(host.vhost, host.user);
     this.ownAddress = replyAddress;
   }
 
@@ -250,10 +255,19 @@ export class Publisher implements OpenContent, ConfirmFlush {
 
   private findRoute(): Route {
     const { method, host, header } = this;
+    const { broker, vhost, routes } = host;
+    const { bytes, metaStart, metaLength } = method;
+    const isPlain = header.properties.routingFields === 0;
+    const known = isPlain ? routes.find(bytes, metaStart, metaLength, this.scope, broker.routingVersion) : undefined;
+    if (known !== undefined) return known;
+    const isOther = this.routeMetaLength > 0 && !this.sameRoute();
     this.route = null;
-    const keys = header.properties.routingFields === 0 ? undefined : carbonKeys(header.properties);
-    const route = host.broker.route(host.vhost, method.exchange(), method.routingKey(), this.readHeaders, keys);
+    const keys = isPlain ? undefined : carbonKeys(header.properties);
+    const { readHeaders, readProperty } = this;
+    const route = broker.route(vhost, method.exchange(), method.routingKey(), readHeaders, keys, readProperty);
     if (!route.keyed) return route;
+    // Most channels have one only.
+    if (isOther) routes.add(bytes, metaStart, metaLength, this.scope, route);
     if (this.routeMeta.length === 0) this.routeMeta = new Uint8Array(metaBytesMax);
     this.routeMeta.set(method.bytes.subarray(method.metaStart, method.metaStart + method.metaLength));
     this.routeMetaLength = method.metaLength;

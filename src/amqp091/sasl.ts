@@ -1,9 +1,17 @@
-/** The two SASL mechanisms that 0-9-1 clients use; both send name and password in one go (§2.2.4: no challenge). */
+/** The SASL mechanisms that 0-9-1 clients use: two that send name and password in one go (§2.2.4: no challenge), and the certificate's name. */
 import { ByteReader } from '../wire/byte-reader.js';
 import { textOrUndefined } from '../wire/utf8.js';
 import { readTableFields } from './codec/index.js';
 
-export const mechanisms = 'PLAIN AMQPLAIN';
+const mechanisms = 'PLAIN AMQPLAIN';
+
+/** Its user is whom the client's certificate names, whatever the response says: some clients send something. */
+export const external = 'EXTERNAL';
+
+/** What a client is offered. @param certificateName whom its certificate names; undefined: nobody */
+export function mechanismsFor(certificateName: string | undefined): string {
+  return certificateName === undefined ? mechanisms : `${mechanisms} ${external}`;
+}
 
 export interface Credentials {
   user: string;

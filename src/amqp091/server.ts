@@ -9,6 +9,7 @@
  *
  *   const amqp = createAmqp091Server({ broker, turn, later, clock, logger, authenticator, admission, limits, product, boot });
  *   const address = await amqp.listen('127.0.0.1', 5672);   // port 0: any free one; `address.port` tells
+ *   await amqp.listen('0.0.0.0', 5671, entrance);           // amqps
  *   ...
  *   await amqp.stop('shutdown');                            // clients get connection.close 320; `destroy()` does without
  *
@@ -16,13 +17,17 @@
  */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { fullSlices, SlicedWalk } from '../base/slices.js';
+import { RareLog } from '../base/rare-log.js';
+import { helloState } from '../security/client-hello.js';
+import type { TlsEntrance, TlsHandshake } from '../security/tls-entrance.js';
 import { Connection } from './connection.js';
-import type { ConnectionContext, ConnectionOwner } from './connection-context.js';
+import { type ConnectionContext, type ConnectionOwner, type Peer, plainPeer } from './connection-context.js';
 import type { ConnectionInfo } from './connection-info.js';
 import { Counters } from './counters.js';
 import { InputTurns } from '../base/input-turns.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { PartialBodies } from './partial-bodies.js';
+import { RouteMemo } from './route-memo.js';
 
 /** Silence after which the system asks whether a client's machine is still there, for clients without heartbeats. */
 const keepAliveMs = 60_000;
@@ -30,7 +35,11 @@ const keepAliveMs = 60_000;
 /** Connections that are told in one turn: each may end all its channels. */
 const toldPerTurn = 100;
 
-export interface Amqp091Options extends Omit<ConnectionContext, 'limits' | 'counters' | 'partials' | 'inputTurns'> {
+/** Clients that are turned away, in ten seconds of the log. */
+const turnedAwayLinesMax = 20;
+
+export interface Amqp091Options
+  extends Omit<ConnectionContext, 'limits' | 'counters' | 'partials' | 'routes' | 'inputTurns'> {
   /** Runs a function in a later turn of the event loop. */
   later: (run: () => void) => void;
   /** What is not named has its default. */
@@ -47,15 +56,19 @@ export function createAmqp091Server(options: Amqp091Options): Amqp091Server {
 export class Amqp091Server implements ConnectionOwner {
   readonly counters: Counters = new Counters();
   private readonly context: ConnectionContext;
+  private readonly turnedAway: RareLog;
   private readonly boot: number;
-  private readonly server: Server;
+  /** One for each call of `listen`. */
+  private readonly servers: Server[] = [];
   private readonly gate: { close(): void };
   private readonly admission: { close(): void };
   /** Tells all connections that the admission has changed. */
   private telling: SlicedWalk | null = null;
   private readonly connections: Set<Connection> = new Set();
-  /** Those whose handshake is under way, oldest first. */
-  private readonly opening: Set<Connection> = new Set();
+  /** Those that are not through with TLS, and no connections yet. */
+  private readonly securing: Set<TlsHandshake> = new Set();
+  /** Those whose handshake is under way, that of TLS or ours, oldest first. */
+  private readonly opening: Set<Connection | TlsHandshake> = new Set();
   private nextConnection = 1;
   private stopping: Promise<void> | null = null;
   private allClosed: () => void = () => {};
@@ -63,18 +76,24 @@ export class Amqp091Server implements ConnectionOwner {
   constructor(options: Amqp091Options) {
     const limits = { ...defaultLimits, ...options.limits };
     const inputTurns = new InputTurns(limits.turnInputBytesMax, options.later);
-    this.context = { ...options, limits, counters: this.counters, partials: new PartialBodies(limits), inputTurns };
+    const own = { counters: this.counters, partials: new PartialBodies(limits), routes: new RouteMemo() };
+    this.context = { ...options, ...own, limits, inputTurns };
+    this.turnedAway = new RareLog(options.logger, options.clock, 'a client was turned away', turnedAwayLinesMax);
     this.boot = options.boot;
-    this.server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs }, (socket) =>
-      this.accept(socket),
-    );
     this.gate = options.broker.gate.onChange((reason) => this.gateChanged(reason));
     this.admission = options.admission.onChange(() => this.admissionChanged());
   }
 
-  /** Starts to listen and resolves to the address. Rejects as `net.Server.listen` fails (EADDRINUSE and the like). */
-  listen(host: string, port: number): Promise<AddressInfo> {
-    const { server, context } = this;
+  /**
+   * Starts to listen, also for TLS, and resolves to the address. Rejects as `net.Server.listen` fails (EADDRINUSE and the like).
+   * @param tls clients come over TLS, and through this
+   */
+  listen(host: string, port: number, tls?: TlsEntrance): Promise<AddressInfo> {
+    const { context } = this;
+    const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs }, (socket) =>
+      this.accept(socket, tls),
+    );
+    this.servers.push(server);
     return new Promise((resolve, reject) => {
       server.once('error', reject);
       // All clients of a primary that was lost may come in one moment: whom the system's queue has no room for tries again much later.
@@ -88,6 +107,11 @@ export class Amqp091Server implements ConnectionOwner {
 
   get connectionCount(): number {
     return this.connections.size;
+  }
+
+  /** Clients that are not through with their handshake, that of TLS or ours. */
+  get unfinished(): number {
+    return this.opening.size;
   }
 
   /** All connections as they are now. */
@@ -130,6 +154,14 @@ export class Amqp091Server implements ConnectionOwner {
     if (this.connections.size === 0) this.allClosed();
   }
 
+  foreign({ name }: Connection, beginning: Uint8Array): void {
+    const isTls = beginning.length > 1 && helloState(beginning) !== 'other';
+    const reason = isTls
+      ? 'it speaks TLS, and this port does not: its URL must begin with amqp, or have the port of amqps'
+      : 'what it says first is not AMQP 0-9-1';
+    this.turnedAway.warn({ connection: name, reason });
+  }
+
   private async stopOnce(reason: string): Promise<void> {
     this.close();
     if (this.connections.size === 0) return;
@@ -146,20 +178,49 @@ export class Amqp091Server implements ConnectionOwner {
     this.gate.close();
     this.admission.close();
     this.telling?.stop();
-    if (this.server.listening) this.server.close();
+    for (const server of this.servers) if (server.listening) server.close();
+    for (const handshake of [...this.securing]) handshake.drop('this node stops');
   }
 
-  private accept(socket: Socket): void {
-    const { limits, broker, logger } = this.context;
-    if (this.connections.size >= limits.connectionsMax) {
+  private accept(socket: Socket, tls: TlsEntrance | undefined): void {
+    const { limits, logger } = this.context;
+    if (this.connections.size + this.securing.size >= limits.connectionsMax) {
       this.counters.connectionsRefused++;
       logger.warn('connection refused: too many', { connectionsMax: limits.connectionsMax });
       socket.destroy();
       return;
     }
     if (this.opening.size >= limits.handshakesMax) this.dropOldestOpening();
-    const id = `${broker.node}/${this.boot}/${this.nextConnection++}`;
-    const connection = new Connection(socket, id, this.context, this);
+    if (tls === undefined) this.connect(socket, plainPeer);
+    else this.secure(socket, tls);
+  }
+
+  private secure(socket: Socket, tls: TlsEntrance): void {
+    const { limits, inputTurns } = this.context;
+    const over = (): void => {
+      this.securing.delete(handshake);
+      this.opening.delete(handshake);
+    };
+    const handshake = tls.take(socket, {
+      protocol: 'AMQP',
+      turns: inputTurns,
+      timeoutMs: limits.handshakeTimeoutMs,
+      secured: (client) => {
+        over();
+        this.connect(client.socket, {
+          tls: client.socket.getProtocol() ?? '',
+          certificateName: client.certificateName,
+        });
+      },
+      gone: over,
+    });
+    this.securing.add(handshake);
+    this.opening.add(handshake);
+  }
+
+  private connect(socket: Socket, peer: Peer): void {
+    const id = `${this.context.broker.node}/${this.boot}/${this.nextConnection++}`;
+    const connection = new Connection(socket, id, this.context, this, peer);
     this.connections.add(connection);
     this.opening.add(connection);
     this.counters.connectionsOpened++;

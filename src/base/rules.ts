@@ -115,6 +115,11 @@ export interface Rules {
   /** 16: a message leaves the outbox when it is safe where it went. Off: when it was sent. */
   readonly outboxSafeFirst: boolean;
 
+  /** 16: a delayed message goes into the outbox with the batch that takes it out of its queue. Off: it leaves that a little later. */
+  readonly delayedTogether: boolean;
+  /** A delayed message waits for its time. Off: it goes on at once. */
+  readonly delayedDue: boolean;
+
   /** 20: a group is given away only when everything that was accepted is committed. Off: at once. */
   readonly moveDrained: boolean;
   /** 20: the old primary passes on what may have been handed out. Off: the new one flags all. */
@@ -203,6 +208,8 @@ export const allRules: Rules = {
   wiringWaitsForAll: true,
   outboxOnce: true,
   outboxSafeFirst: true,
+  delayedTogether: true,
+  delayedDue: true,
   moveDrained: true,
   movePassesOn: true,
   endMark: true,

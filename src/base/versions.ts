@@ -9,7 +9,9 @@
  *       (movesFrom of their objects, RecordFlag.redelivered)
  *   3   groups that owe each other messages (rule 16: the queue `outboxIncarnation`, RecordFlag.origin, GroupMeta.origins); queues that
  *       refuse messages (FrameType.rejected), or count how often they came back (RecordKind.returned, GroupMeta.returns,
- *       FrameType.deliverCounted); transactions (FrameType.transact); replies to waiting clients (FrameType.reply, replyAsk, replyAnswer)
+ *       FrameType.deliverCounted); transactions (FrameType.transact); replies to waiting clients (FrameType.reply, replyAsk, replyAnswer);
+ *       nodes that tell each other what they run short of (FrameType.alarms); exchanges of
+ *       other types than the specification's; messages that wait for their time (the queue `delayedIncarnation`)
  *
  * A version only adds: record kinds, frame types, fields at an end. What was there is never changed, and a number never used
  * again for something else. A feature may be used when the cluster's version is the one named here (ClusterConfig.version).
@@ -36,7 +38,9 @@ export const Feature = {
   goesWith: 2,
   queueMoves: 2,
   outbox: 3,
+  exchangeTypes: 3,
   overflow: 3,
+  alarms: 3,
   returns: 3,
   transactions: 3,
   directReplies: 3,

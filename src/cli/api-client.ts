@@ -70,5 +70,5 @@ export async function fetchCluster(url: URL, timeoutMs = 3000): Promise<ClusterV
 
 /** Every member is ready and can be connected to, every group has its replicas. */
 export function isComplete(view: ClusterView): boolean {
-  return view.complete && view.members.every((member) => member.amqp !== '');
+  return view.complete && view.members.every(({ amqp, amqps }) => amqp !== '' || amqps !== undefined);
 }

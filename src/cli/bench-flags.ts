@@ -3,7 +3,7 @@ import { CommandError, ExitCode } from './fail.js';
 
 export function amqpUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol === 'amqp:') return url;
+  if (url?.protocol === 'amqp:' || url?.protocol === 'amqps:') return url;
   throw new CommandError(`--url: "${text}" is no URL such as amqp://guest:guest@127.0.0.1:5672`, ExitCode.usage);
 }
 

@@ -15,6 +15,10 @@ interface BenchFlags {
   prefetch: string;
   transient?: boolean;
   queueType: string;
+  exchange: string;
+  bindings: string;
+  keys: string;
+  delay: string;
   rate: string;
   maxLag: string;
   time: string;
@@ -22,6 +26,9 @@ interface BenchFlags {
 }
 
 const connectionsMax = 10_000;
+const bindingsMax = 5_000_000;
+/** Each is a message that is ready to be sent. */
+const keysMax = 100_000;
 
 /** `understudy bench`: load for any AMQP 0-9-1 broker. */
 export function benchCommand(): Command {
@@ -36,6 +43,10 @@ export function benchCommand(): Command {
     .option('--prefetch <n>', 'unacknowledged deliveries of a consumer, at most; 0: auto-ack', '1000')
     .option('--transient', 'queues and messages that are not durable')
     .option('--queue-type <type>', 'x-queue-type, such as quorum')
+    .option('--exchange <type>', 'an exchange of that type before the queues, such as topic', '')
+    .option('--bindings <n>', 'its bindings, spread over the queues', '1')
+    .option('--keys <n>', 'different routing keys, one of them for each message by chance', '1')
+    .option('--delay <time>', 'x-delay of every message, for --exchange x-delayed-message', '0s')
     .option('--rate <n>', 'messages a second of all publishers; 0: no limit', '0')
     .option('--max-lag <n>', 'publish only while no more than this are waiting to be consumed; 0: no matter', '5000')
     .option('--time <time>', 'length of the run', '10s')
@@ -63,10 +74,22 @@ function readFlags(flags: BenchFlags, progress: (line: Progress) => void): Bench
     prefetch: whole('prefetch', flags.prefetch, 0, 65_535),
     durable: flags.transient !== true,
     queueType: flags.queueType ?? '',
+    routing: readRouting(flags),
     rate: whole('rate', flags.rate, 0, 100_000_000),
     lagMax: consumers === 0 ? 0 : whole('max-lag', flags.maxLag, 0, 1_000_000_000),
     timeMs: reading('time', () => parseDuration(flags.time)),
     progress,
+  };
+}
+
+/** @throws CommandError for keys that no binding has. */
+function readRouting(flags: BenchFlags): BenchOptions['routing'] {
+  const bindings = whole('bindings', flags.bindings, 1, bindingsMax);
+  return {
+    exchange: flags.exchange,
+    bindings: Math.max(bindings, Number(flags.queues)),
+    keys: whole('keys', flags.keys, 1, Math.min(keysMax, bindings)),
+    delayMs: reading('delay', () => parseDuration(flags.delay)),
   };
 }
 

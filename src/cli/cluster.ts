@@ -10,6 +10,8 @@ interface ClusterOptions {
   amqp: string;
   http: string;
   cluster: string;
+  amqps?: string;
+  https?: string;
   data: string;
   followers: string;
   restart?: boolean;
@@ -24,6 +26,8 @@ export function clusterCommand(): Command {
     .option('--nodes <n>', 'brokers n1, n2, ...', '3')
     .option('--amqp <host:port>', 'AMQP address of n1; nI listens I-1 ports further', '127.0.0.1:5672')
     .option('--http <host:port>', 'HTTP address of n1, likewise, or off', '127.0.0.1:15672')
+    .option('--amqps <host:port>', 'address of n1 for AMQP over TLS, likewise (default: none)')
+    .option('--https <host:port>', 'address of n1 for HTTP over TLS, likewise (default: none)')
     .option('--cluster <host:port>', 'address of n1 for the other brokers, likewise', '127.0.0.1:25672')
     .option('--data <dir>', 'folder for all of them', './understudy-data/cluster')
     .option('--followers <node,..>', 'nodes that are primary of nothing', '')
@@ -43,10 +47,19 @@ async function runAll(options: ClusterOptions & RawSettings, data: string): Prom
     import('./cluster/plan.js'),
     import('./cluster/supervisor.js'),
   ]);
-  const { amqp, http, cluster } = options;
-  const settings = sharedSettings(rawSettings(options));
+  const { amqp, http, cluster, amqps, https } = options;
+  const settings = withWholePaths(sharedSettings(rawSettings(options)));
   const followers = options.followers.split(',').filter((name) => name !== '');
-  const plan: ClusterPlan = { nodes: Number(options.nodes), amqp, http, cluster, followers, settings };
+  const plan: ClusterPlan = {
+    nodes: Number(options.nodes),
+    amqp,
+    http,
+    cluster,
+    amqps,
+    https,
+    followers,
+    settings,
+  };
   const plans = planNodes(plan, data);
   if (plans.some((node) => node.amqp.endsWith(':0')) && plans.length > 1)
     throw new CommandError('--amqp: a port other than 0 is needed', ExitCode.usage);
@@ -58,6 +71,12 @@ async function runAll(options: ClusterOptions & RawSettings, data: string): Prom
   await refuseRunning([...earlier, ...plans]);
   await savePlan(plan, data);
   await supervise(plans, data, options.restart === true);
+}
+
+/** Nodes may be brought back from another folder. */
+function withWholePaths(settings: RawSettings): RawSettings {
+  const files = ['tls-certificate', 'tls-key', 'tls-ca'].filter((name) => settings[name] !== undefined);
+  return { ...settings, ...Object.fromEntries(files.map((name) => [name, resolve(String(settings[name]))])) };
 }
 
 async function supervise(plans: readonly NodePlan[], data: string, restart: boolean): Promise<void> {

@@ -3,15 +3,16 @@ import { readFile, stat } from 'node:fs/promises';
 import type { Logger } from '../base/logger.js';
 import { localSecret } from '../cluster/coordinator/local-folder.js';
 import { ClusterSecret } from '../cluster/link/cluster-secret.js';
-import type { LinkTls } from '../cluster/link/tcp-transport.js';
+import type { LinkCertificates } from '../node.js';
 import { formatEndpoint, type Endpoint } from '../config/endpoint.js';
 import { checkSecret, type LinkSettings, type SecretPlace, type TlsFiles } from '../config/links.js';
 import { ConfigError } from '../config/settings.js';
 import { processRandom } from '../process/random.js';
+import { readCertificates } from '../security/certificate-files.js';
 
 export interface LinkSecurity {
   secret: ClusterSecret;
-  tls: LinkTls | null;
+  tls: LinkCertificates | null;
 }
 
 /** Rejects with ConfigError if a file cannot be used. Says what is less safe than it might be. */
@@ -53,18 +54,10 @@ async function readSecret(path: string, logger: Logger): Promise<string> {
   }
 }
 
-async function readTls(files: TlsFiles): Promise<LinkTls> {
-  const read = async (name: keyof TlsFiles): Promise<string> =>
-    await readFile(files[name], 'utf8').catch((error: Error) => {
-      throw new ConfigError(`cluster-tls: ${name}: ${error.message}`);
-    });
-  const tls = { ca: await read('ca'), certificate: await read('certificate'), key: await read('key') };
-  // Now, and by name, rather than when the first broker calls.
-  const { createSecureContext } = await import('node:tls');
+async function readTls(files: TlsFiles): Promise<LinkCertificates> {
   try {
-    createSecureContext({ ca: tls.ca, cert: tls.certificate, key: tls.key });
+    return { files, current: await readCertificates(files) };
   } catch (error) {
     throw new ConfigError(`cluster-tls: ${(error as Error).message}`);
   }
-  return tls;
 }

@@ -16,8 +16,13 @@ const shared: readonly [flags: string, description: string][] = [
   ],
   ['--replicate <what>', 'queues that are on several nodes: all, durable or none; when founded (default all)'],
   ['--memory <bytes>', 'memory for messages; beyond it they live on disk only (default 256MiB)'],
+  [
+    '--memory-high-watermark <bytes>',
+    "publishers of all nodes wait above this: bytes, a share of the machine's memory such as 0.6, or off (default 4 times --memory and 512MiB)",
+  ],
   ['--product <name>', 'what clients are told that this is: understudy or rabbitmq (default understudy)'],
   ['--disk-free-min <bytes>', 'publishers wait below this much free disk space (default 50MiB)'],
+  ['--disk-alarm <whose>', 'whose publishers wait then: node or cluster (default node)'],
   [
     '--time-share <time>',
     'how long a node leads a group that others have consumers of, with time-shared (default 10s)',
@@ -25,14 +30,24 @@ const shared: readonly [flags: string, description: string][] = [
   ['--re-replicate-after <time>', "another node takes a lost replica's place after this (default 10m)"],
   ['--protocol <version>', 'newest protocol version that the node speaks (default: all that it knows)'],
   ['--lease <time>', 'how long a silent primary keeps its place (default 2s)'],
+  ['--tls-certificate <file>', 'certificate of the broker, PEM, for amqps and https'],
+  ['--tls-key <file>', 'its key, PEM'],
+  ['--tls-ca <file>', "authority of clients' certificates, PEM"],
+  ['--tls-clients <check>', 'certificates of clients: none, request or require (default none)'],
+  [
+    '--tls-login-from <part>',
+    'what of it names the user for EXTERNAL: distinguished-name, common-name, dns, email or uri',
+  ],
   ['--log-level <level>', 'debug, info, warn, error or silent (default info)'],
 ];
 
 const own: readonly [flags: string, description: string][] = [
   ['--node <name>', "this node's name, unique in the cluster (default n1)"],
   ['--data <dir>', 'folder of the journal (default ./understudy-data)'],
-  ['--amqp <host:port>', 'where AMQP clients connect (default 127.0.0.1:5672)'],
+  ['--amqp <host:port>', 'where AMQP clients connect, or off (default 127.0.0.1:5672)'],
+  ['--amqps <host:port>', 'the same over TLS; on: port 5671 of that host (default off)'],
   ['--http <host:port>', 'where HTTP is served, or off (default 127.0.0.1:15672)'],
+  ['--https <host:port>', 'the same over TLS; on: port 15671 of that host (default off)'],
   ['--cluster <host:port>', 'where the other brokers connect (default 127.0.0.1:25672)'],
   ['--coordinator <where>', 'makes it a node of a cluster: local:DIR, or etcd:HOST:PORT[,...]; without: one broker'],
   [

@@ -7,8 +7,10 @@ import { heartbeatTimesFor } from '../cluster/liveness/heartbeats.js';
 import type { CoordinatorSettings, EtcdSettings } from '../config/coordinator.js';
 import { formatEndpoint } from '../config/endpoint.js';
 import { ConfigError, type NodeSettings } from '../config/settings.js';
+import { watermarkBytes } from '../config/watermark.js';
 import type { ClusterPlace, NodeOptions } from '../node.js';
 import { ProcessClock } from '../process/clock.js';
+import { machineMemoryBytes } from '../process/memory.js';
 import { processRandom } from '../process/random.js';
 import { linkSecurity } from './link-security.js';
 
@@ -19,6 +21,9 @@ export async function nodeOptions(settings: NodeSettings, logger: Logger): Promi
     node: settings.node,
     amqp: settings.amqp,
     http: settings.http,
+    amqps: settings.amqps,
+    https: settings.https,
+    tls: settings.tls,
     data: settings.data,
     cluster,
     logger,
@@ -34,6 +39,8 @@ export async function nodeOptions(settings: NodeSettings, logger: Logger): Promi
       lead: settings.lead,
       versions: { min: protocolVersions.min, max: settings.protocol },
       memoryBytes: settings.memoryBytes,
+      memoryHighBytes: watermarkBytes(settings.memoryHighWatermark, settings.memoryBytes, machineMemoryBytes()),
+      diskAlarm: settings.diskAlarm,
       diskFreeBytesMin: settings.diskFreeBytesMin,
       times: heartbeatTimesFor(settings.leaseMs),
       limits: { reReplicateAfterMs: settings.reReplicateAfterMs, timeShareMs: settings.timeShareMs },

@@ -39,11 +39,18 @@ async function serve(settings: NodeSettings): Promise<void> {
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
+  // Certificates were replaced. Where there are none the signal ends the process, as ever: its terminal is gone.
+  if (settings.tls !== null || settings.links?.tls) process.on('SIGHUP', () => void started.node?.reloadCertificates());
   process.on('uncaughtException', (error) => die(logger, 'a fault in the broker', error));
   const node = await startNode(settings, logger);
   started.node = node;
-  const http = node.http === null ? '' : ` http=${formatEndpoint(node.http)}`;
-  process.stdout.write(`ready node=${node.name} amqp=${formatEndpoint(node.amqp)}${http} pid=${process.pid}\n`);
+  process.stdout.write(`ready node=${node.name}${endpointsOf(node)} pid=${process.pid}\n`);
+}
+
+function endpointsOf({ amqp, http, amqps, https }: Node): string {
+  return Object.entries({ amqp, http, amqps, https })
+    .map(([name, endpoint]) => (endpoint === null ? '' : ` ${name}=${formatEndpoint(endpoint)}`))
+    .join('');
 }
 
 async function startNode(settings: NodeSettings, logger: Logger): Promise<Node> {

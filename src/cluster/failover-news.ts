@@ -35,7 +35,7 @@ export interface FailoverList {
   /** Hot standby: the node that serves clients; '' while there is none. Left out where every node does. */
   primary?: string;
   /** In the order in which a client should try them. */
-  members: { name: string; amqp: string; state: string }[];
+  members: { name: string; amqp: string; amqps?: string | undefined; state: string }[];
 }
 
 const lookMs = 250;
@@ -76,10 +76,12 @@ export class FailoverNews {
   private list(): FailoverList {
     const { map, report, admission } = this.sources;
     const states = new Map(report.members().map(({ name, state }) => [name, state]));
-    const members = admission.members().map(({ node, amqp }) => ({ name: node, amqp, state: states.get(node) ?? '' }));
+    const members = admission
+      .members()
+      .map(({ node, amqp, amqps }) => ({ name: node, amqp, amqps, state: states.get(node) ?? '' }));
     const cluster = map.config.id;
     if (map.config.clients === ClientPolicy.any) return { cluster, members };
-    const primary = members.find(({ amqp }) => amqp !== '' && amqp === admission.primary)?.name ?? '';
+    const primary = admission.primaryNode;
     return { cluster, primary, members };
   }
 

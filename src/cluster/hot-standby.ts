@@ -38,21 +38,25 @@ export class HotStandby implements Admission {
     const primary = this.leader;
     if (primary === undefined) return AdmissionState.unsettled;
     if (sameReplica(primary, this.self)) return AdmissionState.serving;
-    const isThere = this.links?.get(primary.node)?.peer.boot === primary.boot && this.primary !== '';
+    const isThere = this.links?.get(primary.node)?.peer.boot === primary.boot && this.primaryEndpoints !== '';
     return isThere ? AdmissionState.standby : AdmissionState.unsettled;
   }
 
-  get primary(): string {
-    const primary = this.leader;
-    const member = primary === undefined ? undefined : this.map.members.get(primary.node)?.value;
-    return member !== undefined && member.boot === primary!.boot ? member.amqp : '';
+  primary(secure: boolean): string {
+    const member = this.primaryMember;
+    return member === undefined ? '' : clientAddress(member, secure);
   }
 
   /** The primary (or, if every node serves clients, this one), its successors in their order, and then who is not in sync. */
-  addresses(): string[] {
+  addresses(secure: boolean): string[] {
     return this.members()
-      .map((member) => member.amqp)
+      .map((member) => clientAddress(member, secure))
       .filter((address) => address !== '');
+  }
+
+  /** Its name; '' while nobody can connect to it. */
+  get primaryNode(): string {
+    return this.primaryEndpoints === '' ? '' : (this.leader?.node ?? '');
   }
 
   /** The cluster's members, in the order of `addresses`. */
@@ -74,6 +78,17 @@ export class HotStandby implements Admission {
     return this.map.groups.get(systemGroup)?.value.primary;
   }
 
+  private get primaryMember(): Member | undefined {
+    const primary = this.leader;
+    const member = primary === undefined ? undefined : this.map.members.get(primary.node)?.value;
+    return member?.boot === primary?.boot ? member : undefined;
+  }
+
+  /** Where the primary's clients connect, in the clear and over TLS; '' while nobody can. */
+  private get primaryEndpoints(): string {
+    return [this.primary(false), this.primary(true)].filter((address) => address !== '').join(' ');
+  }
+
   private check(): void {
     const now = this.describe();
     if (now === this.known) return;
@@ -82,6 +97,10 @@ export class HotStandby implements Admission {
   }
 
   private describe(): string {
-    return `${this.state} ${this.primary}`;
+    return `${this.state} ${this.primaryEndpoints}`;
   }
+}
+
+function clientAddress({ amqp, amqps = '' }: Member, secure: boolean): string {
+  return secure ? amqps : amqp;
 }

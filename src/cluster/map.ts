@@ -15,13 +15,20 @@ export interface Replica {
   boot: number;
 }
 
-export interface Member extends Replica {
-  /** Small number for this node, never used again: its local group is `localGroup + ordinal`. */
-  ordinal: number;
-  /** HOST:PORT for links between brokers, for AMQP clients, for HTTP; '' if there is none. */
-  address: string;
+/** Where a node's clients connect, HOST:PORT; '' if they cannot in the clear. */
+export interface ClientEndpoints {
   amqp: string;
   http: string;
+  /** The same over TLS; left out if there is none. */
+  amqps?: string | undefined;
+  https?: string | undefined;
+}
+
+export interface Member extends Replica, ClientEndpoints {
+  /** Small number for this node, never used again: its local group is `localGroup + ordinal`. */
+  ordinal: number;
+  /** HOST:PORT for links between brokers; '' if there is none. */
+  address: string;
   pid: number;
   /** False: a node that is to be primary of nothing, if it can be avoided. */
   lead: boolean;

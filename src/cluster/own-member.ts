@@ -64,7 +64,7 @@ export class OwnMember {
   /** In hot standby: clients are sent here no more. Resolves when the cluster knows, or soon if it cannot be told. */
   async servesNoMore(): Promise<void> {
     if (this.map.config.clients === ClientPolicy.any) return;
-    const told = this.change((member) => ({ ...member, amqp: '' })).catch(() => {});
+    const told = this.change((member) => ({ ...member, amqp: '', amqps: undefined })).catch(() => {});
     await Promise.race([told, sleep(this.clock, farewellMs)]);
   }
 

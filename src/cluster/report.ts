@@ -1,4 +1,6 @@
 /** What a node tells of the cluster: members, groups, joins. For `/api/cluster`, `status` and queue details. */
+import type { AlarmKind } from './alarms/alarms.js';
+import type { Shortages } from './alarms/shortages.js';
 import type { ClusterMap } from './cluster-map.js';
 import type { GroupMembers } from './client/ports.js';
 import type { JoinNews } from './join-news.js';
@@ -24,9 +26,14 @@ export interface MemberReport {
   pid: number;
   amqp: string;
   http: string;
+  /** The same over TLS; left out if there is none. */
+  amqps?: string;
+  https?: string;
   state: 'ready' | 'joining' | 'draining' | 'down';
   /** Why it leads nothing if that can be avoided, such as a full disk; left out if it is well. */
   ailing?: string;
+  /** What it runs short of, so that publishers wait on all nodes; left out if it is nothing. */
+  alarms?: AlarmKind[];
   /** The oldest and the newest protocol version that it speaks. */
   protocol: [min: number, max: number];
 }
@@ -59,6 +66,7 @@ export interface ReportSources {
   readonly replication: Replication;
   readonly liveness: Liveness;
   readonly self: Replica;
+  readonly shortages: Shortages;
   /** Undefined for a broker that is alone. */
   readonly joins: JoinNews | undefined;
   readonly waiting: WaitingGroups | undefined;
@@ -78,11 +86,19 @@ export class ClusterReport implements GroupMembers, Presence {
         pid: value.pid,
         amqp: value.amqp,
         http: value.http,
+        ...(value.amqps === undefined ? {} : { amqps: value.amqps }),
+        ...(value.https === undefined ? {} : { https: value.https }),
         state: this.stateOf(value),
         ...(value.ailing === undefined ? {} : { ailing: value.ailing }),
+        ...this.alarms(value.node),
         protocol: protocolOf(value),
       }))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  private alarms(node: string): { alarms?: AlarmKind[] } {
+    const alarms = this.sources.shortages.alarms.of(node);
+    return alarms.length === 0 ? {} : { alarms: [...alarms] };
   }
 
   /** All groups but the local ones, the system group first. */

@@ -9,6 +9,9 @@ import { type CoordinatorSettings, coordinatorSettings, parseCoordinator } from 
 import { type Endpoint, parseEndpoint } from './endpoint.js';
 import { checkSecret, type LinkSettings, linkSettings } from './links.js';
 import { parseBytes, parseDuration } from './quantities.js';
+import { clientChecks, loginParts, type TlsOptions } from '../security/tls-options.js';
+import { parseWatermark, type Watermark } from './watermark.js';
+import { parseTlsPlace, tlsEndpoint, tlsSettings } from './tls.js';
 
 /** An option or a line of the configuration file that makes no sense; the text names it. */
 export class ConfigError extends Error {
@@ -21,9 +24,15 @@ export type RawSettings = Readonly<Record<string, unknown>>;
 export interface NodeSettings {
   node: string;
   data: string;
-  amqp: Endpoint;
-  /** Null: no HTTP. */
+  /** Null: not in the clear. */
+  amqp: Endpoint | null;
+  /** Null: no HTTP, or not in the clear. */
   http: Endpoint | null;
+  /** Both over TLS; null: not at all. */
+  amqps: Endpoint | null;
+  https: Endpoint | null;
+  /** Null: nothing is listened for over TLS. */
+  tls: TlsOptions | null;
   /** Where the other brokers reach this one. */
   cluster: Endpoint;
   /** Null: a broker that is alone. */
@@ -40,7 +49,11 @@ export interface NodeSettings {
   /** Which queues are on several nodes, where neither queue nor policy says so. */
   replicate: (typeof replicateDefaults)[number];
   memoryBytes: number;
+  /** Null: what goes with `memoryBytes`. */
+  memoryHighWatermark: Watermark | null;
   diskFreeBytesMin: number;
+  /** Whose publishers wait while the disk has less: this node's, or the cluster's. */
+  diskAlarm: (typeof diskAlarms)[number];
   /** What clients are told that this is. */
   product: (typeof products)[number];
   lead: boolean;
@@ -53,6 +66,7 @@ export interface NodeSettings {
 }
 
 const replicateDefaults = ['all', 'durable', 'none'] as const;
+const diskAlarms = ['node', 'cluster'] as const;
 const products = ['understudy', 'rabbitmq'] as const;
 const clientPolicies = ['any', 'primary'] as const;
 const placements = ['spread', 'single', 'ring', 'follow-consumers', 'time-shared'] as const;
@@ -126,16 +140,27 @@ function file(written: string): string {
   return written;
 }
 
+function plainPlace(written: string): Endpoint | null {
+  return written === 'off' ? null : parseEndpoint(written);
+}
+
 const mebibyte = 1024 * 1024;
+
+/** As RabbitMQ's. */
+const usualPorts = { amqps: 5671, https: 15_671 };
 
 const schema = v.strictObject({
   node: v.optional(read(nodeName), 'n1'),
   data: v.optional(read(folder), './understudy-data'),
-  amqp: v.optional(read(parseEndpoint), '127.0.0.1:5672'),
-  http: v.optional(
-    read((written) => (written === 'off' ? null : parseEndpoint(written))),
-    '127.0.0.1:15672',
-  ),
+  amqp: v.optional(read(plainPlace), '127.0.0.1:5672'),
+  http: v.optional(read(plainPlace), '127.0.0.1:15672'),
+  amqps: v.optional(read(parseTlsPlace), 'off'),
+  https: v.optional(read(parseTlsPlace), 'off'),
+  'tls-certificate': v.optional(read(file)),
+  'tls-key': v.optional(read(file)),
+  'tls-ca': v.optional(read(file)),
+  'tls-clients': v.optional(oneOf(clientChecks)),
+  'tls-login-from': v.optional(oneOf(loginParts)),
   cluster: v.optional(read(parseEndpoint), '127.0.0.1:25672'),
   coordinator: v.optional(read(parseCoordinator)),
   'cluster-secret': v.optional(secret),
@@ -156,7 +181,9 @@ const schema = v.strictObject({
   placement: v.optional(oneOf(placements)),
   replicate: v.optional(oneOf(replicateDefaults), 'all'),
   memory: v.optional(read(atLeast(parseBytes, 16 * mebibyte, '16MiB')), '256MiB'),
+  'memory-high-watermark': v.optional(read(parseWatermark)),
   'disk-free-min': v.optional(read(parseBytes), '50MiB'),
+  'disk-alarm': v.optional(oneOf(diskAlarms), 'node'),
   product: v.optional(oneOf(products), 'understudy'),
   lead: v.optional(oneOf(['true', 'false']), 'true'),
   protocol: v.optional(whole(protocolVersions.min, protocolVersions.max), String(protocolVersions.max)),
@@ -210,6 +237,25 @@ function linksOf(output: Output, coordinator: CoordinatorSettings | null): LinkS
   }
 }
 
+function tlsOf(output: Output): Pick<NodeSettings, 'amqps' | 'https' | 'tls'> {
+  const amqps = tlsEndpoint(output.amqps, output.amqp, usualPorts.amqps);
+  const https = tlsEndpoint(output.https, output.http, usualPorts.https);
+  if (amqps === null && output.amqp === null)
+    throw new ConfigError('amqp: off, and so is amqps: no client could connect');
+  try {
+    const tls = tlsSettings(amqps !== null || https !== null, {
+      certificate: output['tls-certificate'],
+      key: output['tls-key'],
+      ca: output['tls-ca'],
+      clients: output['tls-clients'],
+      'login-from': output['tls-login-from'],
+    });
+    return { amqps, https, tls };
+  } catch (error) {
+    throw new ConfigError((error as Error).message);
+  }
+}
+
 /** Names of all settings, as options and in the file. */
 export const settingNames: readonly string[] = Object.keys(schema.entries);
 
@@ -232,6 +278,7 @@ export function readSettings(...layers: readonly RawSettings[]): NodeSettings {
     data: output.data,
     amqp: output.amqp,
     http: output.http,
+    ...tlsOf(output),
     cluster: output.cluster,
     coordinator,
     links: linksOf(output, coordinator),
@@ -242,6 +289,8 @@ export function readSettings(...layers: readonly RawSettings[]): NodeSettings {
     placement: placementOf(output),
     replicate: output.replicate,
     memoryBytes: output.memory,
+    memoryHighWatermark: output['memory-high-watermark'] ?? null,
+    diskAlarm: output['disk-alarm'],
     diskFreeBytesMin: output['disk-free-min'],
     product: output.product,
     lead: output.lead === 'true',

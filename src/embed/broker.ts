@@ -2,7 +2,16 @@ import { silentLogger } from '../base/logger.js';
 import { type Endpoint, formatEndpoint } from '../config/endpoint.js';
 import { Node } from '../node.js';
 import { checkBroker } from './checks.js';
-import { amqpUrlOf, type CommonOptions, endpointOf, inMemory, memoryOf, usersOf } from './options.js';
+import {
+  amqpUrlOf,
+  type CommonOptions,
+  type EmbeddedTls,
+  endpointOf,
+  inMemory,
+  memoryOf,
+  tlsOf,
+  usersOf,
+} from './options.js';
 
 export interface EmbeddedBrokerOptions extends CommonOptions {
   /** Default `n1`. */
@@ -11,6 +20,10 @@ export interface EmbeddedBrokerOptions extends CommonOptions {
   amqp?: Partial<Endpoint>;
   /** Default: no HTTP. */
   http?: false | Partial<Endpoint>;
+  /** AMQP and HTTP over TLS, on 127.0.0.1 and any free port unless said otherwise; default: not at all. They need `tls`. */
+  amqps?: false | Partial<Endpoint>;
+  https?: false | Partial<Endpoint>;
+  tls?: EmbeddedTls;
   /**
    * Told if the journal fails: the broker has ended then, since it can promise nothing any more. What was confirmed is on disk.
    * Default: it is logged.
@@ -39,12 +52,16 @@ export class Broker implements AsyncDisposable {
    */
   static async start(options: EmbeddedBrokerOptions = {}): Promise<Broker> {
     checkBroker(options);
-    const { data = inMemory, logger = silentLogger, onFailure, http = false } = options;
+    const { data = inMemory, logger = silentLogger, onFailure, http = false, amqps = false, https = false } = options;
+    const tls = tlsOf(options.tls, amqps !== false || https !== false);
     const inner = await Node.start(
       {
         node: options.node ?? 'n1',
         amqp: endpointOf(options.amqp),
         http: http === false ? null : endpointOf(http),
+        amqps: amqps === false ? null : endpointOf(amqps),
+        https: https === false ? null : endpointOf(https),
+        tls,
         data: data === inMemory ? Node.memoryDisk() : data,
         cluster: null,
         logger,
@@ -66,12 +83,28 @@ export class Broker implements AsyncDisposable {
 
   /** Port of AMQP. */
   get port(): number {
-    return this.inner.amqp.port;
+    return this.inner.amqp!.port;
   }
 
   /** For clients of this machine, as the first of the users. */
   get amqpUrl(): string {
-    return amqpUrlOf(this.options, this.inner.amqp);
+    return amqpUrlOf(this.options, this.inner.amqp!);
+  }
+
+  /** The same over TLS; '' without. */
+  get amqpsUrl(): string {
+    const { amqps } = this.inner;
+    return amqps === null ? '' : amqpUrlOf(this.options, amqps, 'amqps');
+  }
+
+  /** '' without HTTP over TLS. */
+  get httpsUrl(): string {
+    return this.inner.https === null ? '' : `https://${formatEndpoint(this.inner.https)}`;
+  }
+
+  /** Reads the files of `tls` now; by itself it looks every two seconds. What cannot be used is logged, and the old ones stay. */
+  reloadCertificates(): Promise<void> {
+    return this.inner.reloadCertificates();
   }
 
   /** '' without HTTP. */

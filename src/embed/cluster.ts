@@ -96,6 +96,9 @@ export class Cluster implements AsyncDisposable {
         node: name,
         amqp: endpointOf(undefined),
         http: options.http === true ? endpointOf(undefined) : null,
+        amqps: null,
+        https: null,
+        tls: null,
         data: this.disks.get(name) ?? join(options.data!, name),
         cluster: { listen: endpointOf(undefined), tls: null, ...(await this.coordinator()) },
         logger: logger.child({ broker: name }),
@@ -139,7 +142,7 @@ export class Cluster implements AsyncDisposable {
 
   /** Of a node that runs; without a name, of any. For clients of this machine, as the first of the users. */
   amqpUrl(name: string = this.running[0] ?? ''): string {
-    return amqpUrlOf(this.options, this.node(name).amqp);
+    return amqpUrlOf(this.options, this.node(name).amqp!);
   }
 
   /** '' without HTTP. */

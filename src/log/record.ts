@@ -148,6 +148,12 @@ export function expiresAt(view: DataView, start: number): number {
   return view.getFloat64(start + 40, true);
 }
 
+/** Where the meta of the enqueue record at `start` begins. */
+export function metaAt(view: DataView, start: number): number {
+  const at = start + enqueueHeaderBytes + view.getUint16(start + 6, true) * 8;
+  return (view.getUint8(start + 5) & RecordFlag.origin) === 0 ? at : at + originBytes;
+}
+
 /** The priority of the message of the enqueue record at `start`. */
 export function priorityOf(bytes: Uint8Array, start: number): number {
   return bytes[start + 38]!;
@@ -448,6 +454,13 @@ export function encodeDrop(incarnation: number, wiringVersion: number): Uint8Arr
   return bytes;
 }
 
+/** What queues say mostly, by its JSON: they share it. */
+const knownOptions = new Map(
+  [true, false].map((durable): [string, ReplicaOptions] => [JSON.stringify({ durable }), Object.freeze({ durable })]),
+);
+
 export function decodeOpenOptions(bytes: Uint8Array, view: DataView, at: number): ReplicaOptions {
-  return JSON.parse(decoder.decode(bytes.subarray(at + 32, at + view.getUint32(at, true)))) as ReplicaOptions;
+  const text = decoder.decode(bytes.subarray(at + 32, at + view.getUint32(at, true)));
+  const known = knownOptions.get(text);
+  return known ?? (JSON.parse(text) as ReplicaOptions);
 }

@@ -6,7 +6,7 @@
  * 413, 415, 503 or 500, as RabbitMQ writes them.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import { RefusedError } from '../base/errors.js';
 import { InputTurns } from '../base/input-turns.js';
@@ -14,6 +14,7 @@ import type { Logger } from '../base/logger.js';
 import type { BrokerNode } from '../broker-node.js';
 import type { Endpoint } from '../config/endpoint.js';
 import type { Authenticator } from '../security/authenticator.js';
+import type { TlsEntrance } from '../security/tls-entrance.js';
 import { clusterRoutes, coordinatorRoutes } from './api/cluster.js';
 import { healthRoutes } from './api/health.js';
 import { nodeRoutes } from './api/nodes.js';
@@ -67,8 +68,11 @@ export class ManagementServer {
     maxParamLength: parameterLengthMax,
   });
   private readonly server: Server;
-  /** Oldest first, each as node:http has it. */
-  private readonly sockets: Map<Socket, PacedSocket> = new Map();
+  private tlsServer: TcpServer | undefined;
+  private readonly turns: InputTurns;
+  /** Oldest first, each as node:http has it; null: it is not through with TLS. */
+  private readonly sockets: Map<Socket, PacedSocket | null> = new Map();
+  private hand: (socket: PacedSocket) => void = () => {};
   private readonly socketsMax: number;
   /** Sockets whose request is under way. */
   private readonly busy: WeakSet<object> = new WeakSet();
@@ -81,25 +85,51 @@ export class ManagementServer {
     this.server = createServer(timeouts, (request, response) => {
       void this.serve(request, response);
     });
+    this.turns = new InputTurns(turnInputBytesMax, options.later);
     this.socketsMax = Math.min(connectionsMax, Math.ceil(options.openFiles * openFilesShare));
     this.pace();
   }
 
   /** Puts itself between the sockets and node:http, which takes any stream for one. */
   private pace(): void {
-    const { server, sockets } = this;
-    const turns = new InputTurns(turnInputBytesMax, this.options.later);
+    const { server } = this;
     const takers = server.listeners('connection');
     server.removeAllListeners('connection');
-    server.on('connection', (socket: Socket) => {
-      if (sockets.size >= this.socketsMax && !this.dropOldest()) {
-        socket.destroy();
-        return;
-      }
-      const paced = new PacedSocket(socket, turns);
-      sockets.set(socket, paced);
-      socket.once('close', () => sockets.delete(socket));
+    this.hand = (paced) => {
       for (const take of takers) take.call(server, paced);
+    };
+    server.on('connection', (socket: Socket) => {
+      if (this.admit(socket)) this.serveOver(socket, socket);
+    });
+  }
+
+  /** False: there are too many. */
+  private admit(socket: Socket): boolean {
+    const { sockets } = this;
+    if (sockets.size >= this.socketsMax && !this.dropOldest()) {
+      socket.destroy();
+      return false;
+    }
+    sockets.set(socket, null);
+    socket.once('close', () => sockets.delete(socket));
+    return true;
+  }
+
+  /** @param stream what is said over the socket, in the clear */
+  private serveOver(socket: Socket, stream: Socket): void {
+    const paced = new PacedSocket(stream, this.turns);
+    this.sockets.set(socket, paced);
+    this.hand(paced);
+  }
+
+  private secure(socket: Socket, tls: TlsEntrance): void {
+    if (!this.admit(socket)) return;
+    tls.take(socket, {
+      protocol: 'HTTP',
+      turns: this.turns,
+      timeoutMs: timeouts.headersTimeout,
+      secured: (client) => this.serveOver(socket, client.socket),
+      gone: () => {},
     });
   }
 
@@ -107,7 +137,7 @@ export class ManagementServer {
   private dropOldest(): boolean {
     const { sockets, busy } = this;
     for (const [socket, paced] of sockets) {
-      if (busy.has(paced)) continue;
+      if (paced !== null && busy.has(paced)) continue;
       sockets.delete(socket);
       socket.destroy();
       return true;
@@ -117,7 +147,19 @@ export class ManagementServer {
 
   /** Resolves to the endpoint with the port bound. Rejects as `net.Server.listen` fails. */
   listen(endpoint: Endpoint): Promise<Endpoint> {
-    const { server } = this;
+    return this.bind(this.server, endpoint);
+  }
+
+  /** The same for HTTP over TLS. */
+  async listenTls(endpoint: Endpoint, tls: TlsEntrance): Promise<Endpoint> {
+    this.tlsServer = createTcpServer((socket) => this.secure(socket, tls));
+    const bound = await this.bind(this.tlsServer, endpoint);
+    // From then on node:http watches how long requests take.
+    if (!this.server.listening) this.server.emit('listening');
+    return bound;
+  }
+
+  private bind(server: TcpServer, endpoint: Endpoint): Promise<Endpoint> {
     return new Promise((resolve, reject) => {
       server.once('error', reject);
       server.listen(endpoint, () => {
@@ -129,10 +171,11 @@ export class ManagementServer {
   }
 
   async close(): Promise<void> {
-    if (!this.server.listening) return;
-    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    const servers = [this.server, ...(this.tlsServer === undefined ? [] : [this.tlsServer])];
+    // One that does not listen says so, and is closed all the same.
+    const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
     for (const socket of this.sockets.keys()) socket.destroy();
-    await closed;
+    await Promise.all(closed);
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -13,10 +13,10 @@ export type AdmissionState = (typeof AdmissionState)[keyof typeof AdmissionState
 
 export interface Admission {
   readonly state: AdmissionState;
-  /** HOST:PORT of the node that serves ordinary clients, as far as it is known; '' if it is not. */
-  readonly primary: string;
-  /** HOST:PORT of all nodes, in the order in which a client should try them. */
-  addresses(): string[];
-  /** The listener is told of changes of `state` and `primary`. */
+  /** HOST:PORT of the node that serves ordinary clients, as far as it is known; '' if it is not. `secure`: for clients over TLS. */
+  primary(secure: boolean): string;
+  /** HOST:PORT of all nodes that have one, in the order in which a client should try them. */
+  addresses(secure: boolean): string[];
+  /** The listener is told of changes of `state` and the primary. */
   onChange(listener: () => void): { close(): void };
 }

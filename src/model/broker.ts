@@ -119,6 +119,12 @@ export interface Wiring {
   purgeQueue(vhost: string, name: string, connection: ConnectionId): Promise<number>;
 }
 
+/** What an exchange may hash, of a message's properties. */
+export const messageProperties = ['message_id', 'correlation_id', 'timestamp'] as const;
+export type MessageProperty = (typeof messageProperties)[number];
+/** '' if the message does not have it. */
+export type Properties = (name: MessageProperty) => string;
+
 /** Where a message goes: made by `route`, may be kept and used again while `version` equals the broker's `routingVersion`. */
 export interface Route {
   readonly version: number;
@@ -241,8 +247,8 @@ export interface Broker {
   /** Changes whenever routes may have changed. */
   readonly routingVersion: number;
   /**
-   * Finds the queues for a message with this node's own wiring. `headers` is called only if an exchange needs it.
-   * Throws RefusedError (not-found, or access-refused for an internal exchange).
+   * Finds the queues for a message with this node's own wiring. `headers` and `properties` (default: it has none) are called only if an
+   * exchange needs them. Throws RefusedError (not-found, or access-refused for an internal exchange).
    * @param moreKeys routing keys with which it is published as well (CC, BCC): each queue gets it once
    */
   route(
@@ -251,6 +257,7 @@ export interface Broker {
     routingKey: string,
     headers: () => Arguments,
     moreKeys?: readonly string[],
+    properties?: Properties,
   ): Route;
   /**
    * Sends a message on its way. Returns the number of parts, one per group; `owner.completed(tag)` is called once for each

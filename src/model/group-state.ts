@@ -21,9 +21,11 @@ import {
   RecordKind,
   type ReplicaOptions,
 } from '../log/record.js';
+import { DelayedMessages } from './delay/delayed-messages.js';
 import { Origins } from './origins.js';
 import { Returns } from './returns.js';
 import { Publishers } from './publishers.js';
+import { delayedIncarnation } from './queue/outbox.js';
 import { LaneIndex, priorityMax } from './queue/lane-index.js';
 import { PiecePool } from './queue/queue-index.js';
 import { newIndex, QueueState } from './queue/queue-state.js';
@@ -58,6 +60,8 @@ export class GroupState {
   readonly slices: Slices;
   readonly publishers: Publishers = new Publishers();
   readonly origins: Origins = new Origins();
+  /** Which of the messages that wait for their time is next. */
+  readonly delays: DelayedMessages = new DelayedMessages();
   readonly returns: Returns = new Returns();
   /** Highest lsn applied. */
   applied: Lsn = 0;
@@ -238,6 +242,7 @@ export class GroupState {
     if (!queue.index.add(lsn, chunk.id, offset, length, body, queue.options.durable, priority)) return false;
     this.chunks.retain(chunk, length);
     if (expiresAt(chunk.view!, offset) !== 0) queue.mayExpire = true;
+    if (queue.incarnation === delayedIncarnation) this.delays.enqueued(queue, lsn, chunk, offset);
     return true;
   }
 
@@ -338,6 +343,7 @@ export class GroupState {
   private makeQueue(incarnation: Lsn, options: ReplicaOptions, wiringVersion: Lsn): QueueState {
     const queue = new QueueState(incarnation, options, wiringVersion, this.pool);
     this.queues.set(incarnation, queue);
+    if (incarnation === delayedIncarnation && !this.observers.includes(this.delays)) this.observers.push(this.delays);
     return queue;
   }
 

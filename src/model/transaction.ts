@@ -7,7 +7,7 @@
  * can promise more without a change of those who use it.
  */
 import type { MessageParts } from '../log/record.js';
-import type { Arguments, Holder } from './broker.js';
+import type { Arguments, Holder, Properties } from './broker.js';
 
 /** A message to be published; its parts are its own. */
 export interface TransactionMessage {
@@ -16,6 +16,8 @@ export interface TransactionMessage {
   readonly moreKeys: readonly string[] | undefined;
   readonly parts: MessageParts;
   headers(): Arguments;
+  /** See Broker.route. */
+  readonly property?: Properties;
 }
 
 /** A message that the client holds and is done with. */

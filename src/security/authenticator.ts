@@ -12,6 +12,8 @@ export interface LoginOrigin {
 export interface Authenticator {
   /** Resolves to whether the password is this user's. Rejects only if that cannot be found out. */
   authenticate(user: string, password: Uint8Array, origin: LoginOrigin): Promise<boolean>;
+  /** Resolves to whether there is such a user, who has proved who it is otherwise: by a certificate. */
+  recognize(user: string, origin: LoginOrigin): Promise<boolean>;
 }
 
 /** Users from a plain map of names to passwords. */
@@ -29,6 +31,10 @@ export class StaticAuthenticator implements Authenticator {
     const expected = this.digests.get(user);
     const same = timingSafeEqual(sha256(password), expected ?? this.nobody);
     return Promise.resolve(same && expected !== undefined);
+  }
+
+  recognize(user: string, _origin: LoginOrigin): Promise<boolean> {
+    return Promise.resolve(this.digests.has(user));
   }
 }
 

@@ -1,14 +1,15 @@
 import type { Clock } from '../../src/base/clock.js';
-import { silentLogger } from '../../src/base/logger.js';
+import { type Logger, silentLogger } from '../../src/base/logger.js';
 import { Turn } from '../../src/base/turn.js';
 import type { Limits } from '../../src/amqp091/limits.js';
 import { productAs } from '../../src/amqp091/product.js';
 import { type Amqp091Server, createAmqp091Server } from '../../src/amqp091/server.js';
+import type { TlsEntrance } from '../../src/security/tls-entrance.js';
 import { StaticAuthenticator } from '../../src/security/authenticator.js';
 import { FakeAdmission } from './fake-admission.js';
 import { FakeBroker } from './fake-broker.js';
 
-const systemClock: Clock = {
+export const systemClock: Clock = {
   now: () => performance.now(),
   wall: () => Date.now(),
   after(delayMs, run) {
@@ -35,7 +36,16 @@ export class AmqpHost implements AsyncDisposable {
     this.port = port;
   }
 
-  static async start(limits: Partial<Limits> = {}, clock: Clock = systemClock): Promise<AmqpHost> {
+  /** Listens for AMQP over TLS too; resolves to the port. */
+  async listenTls(entrance: TlsEntrance): Promise<number> {
+    return (await this.server.listen('127.0.0.1', 0, entrance)).port;
+  }
+
+  static async start(
+    limits: Partial<Limits> = {},
+    clock: Clock = systemClock,
+    logger: Logger = silentLogger,
+  ): Promise<AmqpHost> {
     const turn = new Turn(setImmediate);
     const broker = new FakeBroker(turn);
     const admission = new FakeAdmission();
@@ -44,7 +54,7 @@ export class AmqpHost implements AsyncDisposable {
       turn,
       later: setImmediate,
       clock,
-      logger: silentLogger,
+      logger,
       authenticator: new StaticAuthenticator(),
       admission,
       limits,

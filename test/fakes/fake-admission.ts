@@ -3,18 +3,24 @@ import { type Admission, AdmissionState } from '../../src/model/admission.js';
 /** An admission that a test changes. */
 export class FakeAdmission implements Admission {
   state: AdmissionState = AdmissionState.serving;
-  primary = '';
   list: string[] = [];
+  /** Over TLS. */
+  secureList: string[] = [];
+  private address = '';
   private readonly listeners: Set<() => void> = new Set();
 
-  set(state: AdmissionState, primary: string = this.primary): void {
+  set(state: AdmissionState, primary: string = this.address): void {
     this.state = state;
-    this.primary = primary;
+    this.address = primary;
     for (const listener of [...this.listeners]) listener();
   }
 
-  addresses(): string[] {
-    return this.list;
+  primary(): string {
+    return this.address;
+  }
+
+  addresses(secure: boolean): string[] {
+    return secure ? this.secureList : this.list;
   }
 
   onChange(listener: () => void): { close(): void } {

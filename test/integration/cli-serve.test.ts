@@ -125,7 +125,7 @@ describe('serve', () => {
   });
 
   for (const [what, options, text] of [
-    ['an unknown option', ['serve', '--amqps', 'x'], /^understudy: unknown option '--amqps'/],
+    ['an unknown option', ['serve', '--ampq', 'x'], /^understudy: unknown option '--ampq'/],
     ['no address', ['serve', '--amqp', 'nowhere'], /^understudy: amqp: "nowhere" is no HOST:PORT\n$/],
     [
       'a coordinator of another kind',

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import * as amqp from 'amqplib';
 import { fetchCluster } from '../../src/cli/api-client.js';
 import { ClusterProcesses } from '../support/cluster-processes.js';
 import type { NodeProcess } from '../support/node-process.js';
@@ -48,6 +49,48 @@ describe('a disk of one node', { timeout: 120_000 }, () => {
         run.kill();
       }
       assert.ok((await fetchCluster(first.httpUrl)).members.every(({ ailing }) => ailing === undefined));
+    } finally {
+      await cluster.close(false);
+    }
+  });
+
+  it('fills up, and holds up the publishers of all nodes if that is its alarm', async () => {
+    using disk = new SmallDisk(400 * mebibyte);
+    const cluster = await ClusterProcesses.prepare(3, ['--disk-alarm', 'cluster']);
+    mkdirSync(join(disk.path, 'n1'));
+    symlinkSync(join(disk.path, 'n1'), join(cluster.folder, 'n1'));
+    const [, second] = cluster.nodes as [NodeProcess, NodeProcess, NodeProcess];
+    try {
+      await Promise.all(cluster.nodes.map((node) => node.start()));
+      await cluster.untilComplete();
+      const told: string[] = [];
+      const connection = await amqp.connect(second.amqpUrl);
+      connection.on('error', () => {});
+      connection.on('blocked', (reason: string) => told.push(reason));
+      connection.on('unblocked', () => told.push(''));
+      const channel = await connection.createConfirmChannel();
+      channel.on('error', () => {});
+      const { queue } = await channel.assertQueue('orders', { durable: true });
+      const publish = (): void => void channel.sendToQueue(queue, Buffer.from('message'), { persistent: true });
+      publish();
+      await channel.waitForConfirms();
+      disk.fillUp(40 * mebibyte);
+      // The disk is looked at every second while something is written to it.
+      await eventually('a publisher on another node is told', async () => {
+        if (told.length === 0) publish();
+        return Promise.resolve(told.length > 0);
+      });
+      assert.deepEqual(told, ['low on disk: node n1']);
+      const { members } = await fetchCluster(second.httpUrl);
+      assert.deepEqual(
+        members.map(({ alarms }) => alarms),
+        [['disk'], undefined, undefined],
+      );
+      disk.relieve();
+      await eventually('it is told that it is over', () => Promise.resolve(told.length > 1));
+      assert.deepEqual(told.slice(1), ['']);
+      await channel.waitForConfirms();
+      await connection.close();
     } finally {
       await cluster.close(false);
     }

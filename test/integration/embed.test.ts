@@ -1,8 +1,13 @@
 /** Brokers and clusters inside a program. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { copyFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { connect as connectSecurely } from 'node:tls';
 import * as amqp from 'amqplib';
 import { Broker, Cluster } from '../../src/index.js';
+import { Authority } from '../support/certificates.js';
 import { TemporaryFolder } from './support/command.js';
 import { request } from './support/http.js';
 
@@ -54,6 +59,37 @@ describe('Broker', () => {
     await assert.rejects(Broker.start({ data: folder.path, amqp: amqpPort }), { code: 'EADDRINUSE' });
     await using second = await Broker.start({ data: folder.path });
     assert.notEqual(second.port, first.port);
+  });
+
+  it('serves over TLS, knows users by their certificates, and shows new ones', async () => {
+    using authority = new Authority();
+    const files = authority.issue('n1');
+    const guest = authority.issue('guest');
+    const ca = [readFileSync(files.ca)];
+    await using broker = await Broker.start({
+      amqps: {},
+      https: {},
+      tls: { ...files, clients: 'require', loginFrom: 'common-name' },
+    });
+    const own = { ca, cert: readFileSync(guest.certificate), key: readFileSync(guest.key) };
+    const credentials = { mechanism: 'EXTERNAL', response: () => Buffer.alloc(0), username: '', password: '' };
+    const connection = await amqp.connect(broker.amqpsUrl, { ...own, credentials });
+    assert.match(broker.httpsUrl, /^https:\/\/127\.0\.0\.1:\d+$/);
+    copyFileSync(authority.issue('other').certificate, files.certificate);
+    copyFileSync(join(authority.folder, 'other.key'), files.key);
+    await broker.reloadCertificates();
+    const shown = connectSecurely({ ...own, port: Number(new URL(broker.amqpsUrl).port), host: '127.0.0.1' });
+    await once(shown, 'secureConnect');
+    assert.equal(shown.getPeerCertificate().subject.CN, 'other');
+    shown.destroy();
+    await connection.close();
+  });
+
+  it('refuses ports of TLS without certificates, and certificates without a port', async () => {
+    await assert.rejects(Broker.start({ amqps: {} }), { name: 'RangeError', message: /^tls-certificate: / });
+    const tls = { certificate: 'n1.pem', key: 'n1.key' };
+    await assert.rejects(Broker.start({ tls }), { name: 'RangeError', message: /^tls-certificate: nothing is/ });
+    await assert.rejects(Broker.start({ amqps: {}, tls }), /^ConfigError: tls-.*ENOENT/);
   });
 
   it('knows other users', async () => {

@@ -33,7 +33,7 @@ describe('HTTP', () => {
         protocol: [1, 3],
       },
     ]);
-    assert.equal(body['protocol'], 2);
+    assert.equal(body['protocol'], 3);
     const groups = body['groups'] as Record<string, unknown>[];
     assert.equal(groups.length, 17);
     assert.deepEqual(groups[0], { id: 0, epoch: 1, primary: 'n1', inSync: ['n1'], replicas: ['n1'], joining: [] });

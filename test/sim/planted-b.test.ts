@@ -36,5 +36,7 @@ plantedTests([
   { rule: 'movedSafeFirst', scenario: 'move-interrupted', from: 41 },
   { rule: 'outboxOnce', scenario: 'deaths', from: 2 },
   { rule: 'outboxSafeFirst', scenario: 'deaths', from: 2 },
+  { rule: 'delayedTogether', scenario: 'delays' },
+  { rule: 'delayedDue', scenario: 'delays' },
   { rule: 'wholeUnits', scenario: 'transactions' },
 ]);

@@ -12,6 +12,16 @@ export interface CertificateFiles {
   key: string;
 }
 
+/** What a certificate says. */
+export interface Certified {
+  /** As openssl takes it: `/O=acme/CN=ann`. */
+  subject?: string;
+  /** Alternative names, as openssl takes them: `DNS:host,email:someone@host`. */
+  names?: string;
+  /** From now on; less than 0: it has expired. */
+  days?: number;
+}
+
 export class Authority implements Disposable {
   readonly folder: string;
 
@@ -23,12 +33,23 @@ export class Authority implements Disposable {
 
   /** A certificate for an address of this machine. */
   issue(name: string, ip = '127.0.0.1'): CertificateFiles {
+    return this.issueFor(name, { names: `IP:${ip}` });
+  }
+
+  /** Any certificate; again with the same name: another one in the same files. */
+  issueFor(name: string, { subject = `/CN=${name}`, names, days = 2 }: Certified): CertificateFiles {
     const request = this.path(`${name}.csr`);
     const certificate = this.path(`${name}.pem`);
     const extensions = this.path(`${name}.ext`);
-    writeFileSync(extensions, `subjectAltName=IP:${ip}\n`);
-    this.openssl('req', ...this.newKey(name), '-subj', `/CN=${name}`, '-out', request);
-    const by = ['-CA', this.path('ca.pem'), '-CAkey', this.path('ca.key'), '-CAcreateserial', '-days', '2'];
+    writeFileSync(
+      extensions,
+      names === undefined
+        ? ''
+        : `subjectAltName=${names}
+`,
+    );
+    this.openssl('req', ...this.newKey(name), '-subj', subject, '-out', request);
+    const by = ['-CA', this.path('ca.pem'), '-CAkey', this.path('ca.key'), '-CAcreateserial', '-days', String(days)];
     this.openssl('x509', '-req', '-in', request, ...by, '-extfile', extensions, '-out', certificate);
     return { ca: this.path('ca.pem'), certificate, key: this.path(`${name}.key`) };
   }

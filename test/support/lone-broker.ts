@@ -120,8 +120,8 @@ export class LoneBroker implements AsyncDisposable {
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) * 1024;
   }
 
-  /** SIGSTOP, SIGCONT. */
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+  /** SIGSTOP, SIGCONT; SIGHUP: certificates were replaced. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGHUP'): void {
     this.child!.kill(signal);
   }
 

@@ -25,6 +25,12 @@ export interface Stretch {
   delivery: LatencySummary;
 }
 
+const toQueue = (queue: string): { exchange: string; keys: string[]; delayMs: number } => ({
+  exchange: '',
+  keys: [queue],
+  delayMs: 0,
+});
+
 export class PacedLoad {
   private readonly urls: readonly URL[];
   private readonly queues: readonly string[];
@@ -59,7 +65,7 @@ export class PacedLoad {
       this.queues.map(async (queue, i) =>
         Publisher.open(
           await this.open(i),
-          { queue, size, persistent: true, window, rate: 0, lagMax: 0 },
+          { ...toQueue(queue), size, persistent: true, window, rate: 0, lagMax: 0 },
           this.measures,
         ),
       ),
@@ -75,7 +81,7 @@ export class PacedLoad {
   async start(rate: number, size: number): Promise<void> {
     const each = rate / this.queues.length;
     for (const [i, queue] of this.queues.entries()) {
-      const options = { queue, size, persistent: true, window: publishWindow, rate: each, lagMax: 0 };
+      const options = { ...toQueue(queue), size, persistent: true, window: publishWindow, rate: each, lagMax: 0 };
       this.publishers.push(await Publisher.open(await this.open(i), options, this.measures));
       this.consumers.push(await PacedConsumer.open(await this.open(i + 1), queue, each, this.measures));
     }

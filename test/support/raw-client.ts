@@ -1,6 +1,7 @@
 /** An AMQP 0-9-1 client that does exactly what a test says, right or wrong. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { connect as connectSecurely, type SecureContextOptions } from 'node:tls';
 import {
   BasicProperties,
   BasicPublish,
@@ -63,18 +64,28 @@ export class RawClient implements FrameHandler {
     });
   }
 
-  static async dial(port: number): Promise<RawClient> {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    await once(socket, 'connect');
+  /** @param tls over TLS, with this */
+  static async dial(port: number, tls?: SecureContextOptions): Promise<RawClient> {
+    const socket =
+      tls === undefined
+        ? connect({ port, host: '127.0.0.1', noDelay: true })
+        : connectSecurely({ port, host: '127.0.0.1', ...tls });
+    await once(socket, tls === undefined ? 'connect' : 'secureConnect');
     return new RawClient(socket);
   }
 
   /** A client whose connection is open. */
   static async open(
     port: number,
-    options: { capabilities?: Arguments; heartbeat?: number; frameMax?: number; vhost?: string } = {},
+    options: {
+      capabilities?: Arguments;
+      heartbeat?: number;
+      frameMax?: number;
+      vhost?: string;
+      tls?: SecureContextOptions;
+    } = {},
   ): Promise<RawClient> {
-    const client = await RawClient.dial(port);
+    const client = await RawClient.dial(port, options.tls);
     client.sendBytes(protocolHeader);
     await client.expect(MethodId.connectionStart);
     const capabilities = options.capabilities ?? {

@@ -19,7 +19,7 @@ const allowed: Record<string, readonly string[]> = {
   amqp091: ['base', 'wire', 'log', 'model', 'security'],
   cluster: ['base', 'wire', 'log', 'model'],
   process: ['base'],
-  config: ['base', 'process'],
+  config: ['base', 'process', 'security'],
   'version.ts': [],
   'broker-options.ts': ['base', 'model', 'store', 'cluster'],
   'broker-node.ts': ['base', 'wire', 'log', 'model', 'store', 'cluster', 'broker-options.ts'],

@@ -2,7 +2,7 @@
  * A small, fast AMQP 0-9-1 client for load: one connection with one channel, on our own codec. Calls are answered one at a time;
  * the hot methods (deliver, ack, nack) go to a `LoadHandler` without an object.
  */
-import { connect, type Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
 import {
   BasicProperties,
   ChannelOpen,
@@ -22,6 +22,7 @@ import {
   methodName,
   ProtocolError,
 } from '../../amqp091/codec/index.js';
+import type { Arguments } from '../../model/broker.js';
 import { CommandError } from '../fail.js';
 
 /** Takes what is not the answer to a call. Bytes are valid during the call only. */
@@ -72,10 +73,15 @@ export class LoadConnection implements FrameHandler {
 
   /** Opens connection and channel. Rejects with CommandError, or as a socket fails. */
   static async open(url: URL): Promise<LoadConnection> {
-    const port = Number(url.port || 5672);
-    const socket = connect({ host: url.hostname, port, noDelay: true });
+    const secure = url.protocol === 'amqps:';
+    const port = Number(url.port || (secure ? 5671 : 5672));
+    const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+    const socket = secure ? await connectTls(host, port) : connect({ host, port, noDelay: true });
     const connection = new LoadConnection(socket, `${url.hostname}:${port}`);
-    await Promise.race([new Promise<void>((resolve) => socket.once('connect', () => resolve())), connection.lost]);
+    const connected = new Promise<void>((resolve) => {
+      socket.once(secure ? 'secureConnect' : 'connect', () => resolve());
+    });
+    await Promise.race([connected, connection.lost]);
     const user = decodeURIComponent(url.username || 'guest');
     const password = decodeURIComponent(url.password || 'guest');
     const vhost = decodeURIComponent(url.pathname.slice(1)) || '/';
@@ -188,12 +194,25 @@ export class LoadConnection implements FrameHandler {
   }
 }
 
+/** The broker's certificate must be from an authority that Node.js knows, or from one in the file that NODE_EXTRA_CA_CERTS names. */
+async function connectTls(host: string, port: number): Promise<Socket> {
+  const { connect: connectSecurely } = await import('node:tls');
+  return connectSecurely({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}) }).setNoDelay(true);
+}
+
 /** The frames of one basic.publish with `size` bytes of body, to be sent again and again; the body's bytes come last but one. */
-export function publishFrames(method: Method, persistent: boolean, size: number, frameMax: number): Uint8Array {
+export function publishFrames(
+  method: Method,
+  persistent: boolean,
+  size: number,
+  frameMax: number,
+  headers?: Arguments,
+): Uint8Array {
   const writer = new FrameWriter();
   writer.frameMax = frameMax;
   const properties = new BasicProperties();
   properties.deliveryMode = persistent ? 2 : 1;
+  properties.headers = headers;
   writer.methodWithContent(channelNumber, method, properties, new Uint8Array(size));
   return writer.output.take();
 }

@@ -5,7 +5,11 @@ import { type LoadConnection, type LoadHandler, publishFrames } from './connecti
 import type { Measures } from './measures.js';
 
 export interface PublisherOptions {
-  queue: string;
+  exchange: string;
+  /** One of them for each message, by chance. */
+  keys: readonly string[];
+  /** The header `x-delay`; 0: none. */
+  delayMs: number;
   /** Bytes of a body, at least 8: its first eight are the time of sending. */
   size: number;
   persistent: boolean;
@@ -17,7 +21,15 @@ export interface PublisherOptions {
   lagMax: number;
 }
 
+/** A message, ready to be sent. */
+interface PublishFrames {
+  readonly bytes: Uint8Array;
+  /** Where its body begins. */
+  readonly timeAt: number;
+}
+
 const batchBytesMax = 64 * 1024;
+const frameHeaderBytes = 7;
 const tickMs = 5;
 const ackView = new AckView();
 
@@ -25,8 +37,10 @@ export class Publisher implements LoadHandler {
   private readonly connection: LoadConnection;
   private readonly options: PublisherOptions;
   private readonly measures: Measures;
-  private readonly frames: Uint8Array;
-  private readonly timeAt: number;
+  /** A message for each key. */
+  private readonly messages: readonly PublishFrames[];
+  private readonly longest: number;
+  private seed = 1;
   /** (last tag of a batch, when it was sent). */
   private readonly sent = new PairRing();
   private readonly confirms: ConfirmWindow;
@@ -41,9 +55,14 @@ export class Publisher implements LoadHandler {
     this.measures = measures;
     this.confirms = new ConfirmWindow(Math.max(1, options.window));
     const { frameMax } = connection.frames;
-    const method = new BasicPublish('', options.queue, false, false);
-    this.frames = publishFrames(method, options.persistent, options.size, frameMax);
-    this.timeAt = publishFrames(method, options.persistent, 0, frameMax).length + 7;
+    const { exchange, persistent, size, delayMs } = options;
+    const headers = delayMs === 0 ? undefined : { 'x-delay': delayMs };
+    this.messages = options.keys.map((key) => {
+      const method = new BasicPublish(exchange, key, false, false);
+      const frames = (bytes: number): Uint8Array => publishFrames(method, persistent, bytes, frameMax, headers);
+      return { bytes: frames(size), timeAt: frames(0).length + frameHeaderBytes };
+    });
+    this.longest = Math.max(...this.messages.map(({ bytes }) => bytes.length));
   }
 
   static async open(connection: LoadConnection, options: PublisherOptions, measures: Measures): Promise<Publisher> {
@@ -117,7 +136,7 @@ export class Publisher implements LoadHandler {
 
   private pump(): void {
     if (!this.running) return;
-    const batch = Math.max(1, Math.floor(batchBytesMax / this.frames.length));
+    const batch = Math.max(1, Math.floor(batchBytesMax / this.longest));
     let goesOn = this.connection.flush();
     while (goesOn) {
       const count = Math.min(batch, this.allowance());
@@ -127,15 +146,22 @@ export class Publisher implements LoadHandler {
     }
   }
 
+  private next(): PublishFrames {
+    const { messages } = this;
+    if (messages.length === 1) return messages[0]!;
+    this.seed = (Math.imul(this.seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return messages[Math.floor((this.seed / 2 ** 32) * messages.length)]!;
+  }
+
   private publish(count: number): void {
     const { output } = this.connection.frames;
-    const { length } = this.frames;
     const now = performance.now();
-    output.ensure(count * length);
+    output.ensure(count * this.longest);
     for (let i = 0; i < count; i++) {
+      const { bytes, timeAt } = this.next();
       const at = output.length;
-      output.raw(this.frames);
-      output.view.setFloat64(at + this.timeAt, now);
+      output.raw(bytes);
+      output.view.setFloat64(at + timeAt, now);
     }
     this.lastTag += count;
     this.measures.published += count;

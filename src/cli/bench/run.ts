@@ -4,6 +4,7 @@ import { LoadConnection } from './connection.js';
 import { Consumer } from './consumer.js';
 import { type LatencySummary, Measures } from './measures.js';
 import { Publisher } from './publisher.js';
+import { type RoutingOptions, setUpRouting } from './routing.js';
 
 export interface BenchOptions {
   urls: readonly URL[];
@@ -16,6 +17,7 @@ export interface BenchOptions {
   durable: boolean;
   /** `x-queue-type`; '' = none. */
   queueType: string;
+  routing: RoutingOptions;
   /** Messages a second of all publishers; 0: no limit. */
   rate: number;
   lagMax: number;
@@ -60,6 +62,7 @@ export async function runBench(options: BenchOptions): Promise<BenchSummary> {
   try {
     const control = await open(0);
     const names = await declareQueues(control, options);
+    const routing = await setUpRouting(control, names, options.durable, options.routing);
     const publishers: Publisher[] = [];
     const perPublisher = options.rate / Math.max(1, options.publishers);
     // Consumers first, and one node further than the publishers of their queue.
@@ -70,7 +73,9 @@ export async function runBench(options: BenchOptions): Promise<BenchSummary> {
     for (let i = 0; i < options.publishers; i++) {
       const { size, durable, window, lagMax } = options;
       const publisher = {
-        queue: names[i % names.length]!,
+        exchange: routing.exchange,
+        keys: routing.keysOf(i % names.length),
+        delayMs: options.routing.delayMs,
         size,
         persistent: durable,
         window,
@@ -81,6 +86,7 @@ export async function runBench(options: BenchOptions): Promise<BenchSummary> {
     }
     const lost = Promise.race(connections.map((connection) => connection.lost));
     const summary = await Promise.race([measure(publishers, measures, options), lost]);
+    await routing.close();
     for (const name of names) await control.ask(new QueueDelete(name, false, false, false));
     return summary;
   } finally {

@@ -20,6 +20,9 @@ export interface ClusterPlan {
   amqp: string;
   http: string;
   cluster: string;
+  /** Over TLS, likewise; left out: not at all. */
+  amqps?: string | undefined;
+  https?: string | undefined;
   /** Names of nodes that are to be primary of nothing. */
   followers: string[];
   /** Settings that all nodes share. */
@@ -62,6 +65,8 @@ function planNode(plan: ClusterPlan, data: string, index: number): NodePlan {
     amqp: shifted('amqp', plan.amqp, index),
     http: shifted('http', plan.http, index),
     cluster: shifted('cluster', plan.cluster, index),
+    ...(plan.amqps === undefined ? {} : { amqps: shifted('amqps', plan.amqps, index) }),
+    ...(plan.https === undefined ? {} : { https: shifted('https', plan.https, index) }),
     lead: leads,
     coordinator: `local:${join(data, 'coordinator')}`,
   };
@@ -77,7 +82,7 @@ function planNode(plan: ClusterPlan, data: string, index: number): NodePlan {
 }
 
 function shifted(option: string, text: string, index: number): string {
-  if (option === 'http' && text === 'off') return text;
+  if (option !== 'cluster' && text === 'off') return text;
   try {
     return formatEndpoint(shiftEndpoint(parseEndpoint(text), index));
   } catch (error) {

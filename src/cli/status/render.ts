@@ -14,13 +14,25 @@ export function renderStatus(view: ClusterView): string {
 export function renderMembers(view: ClusterView): string {
   const rows = view.members.map((member) => [
     member.name,
-    member.ailing === undefined ? member.state : `${member.state} (${member.ailing})`,
-    member.amqp || '-',
-    member.http || '-',
+    stateOf(member),
+    endpoints('amqps', member.amqp, member.amqps),
+    endpoints('https', member.http, member.https),
     member.state === 'down' ? '-' : String(member.pid),
     ...roles(view, member),
   ]);
   return formatTable([['NODE', 'STATE', 'AMQP', 'HTTP', 'PID', 'PRIMARY', 'IN SYNC', 'JOINING'], ...rows]);
+}
+
+/** `ready`, or `ready (low on memory)`. */
+function stateOf({ state, ailing, alarms = [] }: MemberReport): string {
+  const troubles = new Set([...(ailing === undefined ? [] : [ailing]), ...alarms.map((kind) => `low on ${kind}`)]);
+  return troubles.size === 0 ? state : `${state} (${[...troubles].join(', ')})`;
+}
+
+/** `HOST:PORT`, and `amqps HOST:PORT` for what is over TLS. */
+function endpoints(scheme: string, plain: string, secure?: string): string {
+  const all = [plain, secure === undefined ? '' : `${scheme} ${secure}`].filter((text) => text !== '');
+  return all.join(' ') || '-';
 }
 
 /** One line: whether anything is missing. */

@@ -7,7 +7,7 @@ import type { Clock } from '../../base/clock.js';
 import type { Random } from '../../base/random.js';
 import type { Rules } from '../../base/rules.js';
 import { Refusal, RefusedError } from '../../base/errors.js';
-import { enqueueLength, type MessageParts } from '../../log/record.js';
+import { enqueueLength, MessageParts } from '../../log/record.js';
 import type {
   Arguments,
   Broker,
@@ -16,14 +16,17 @@ import type {
   DeliverySink,
   GetRequest,
   PublishGate,
+  Properties,
   PublishOwner,
   QueueStatus,
   Route,
   Subscription,
   Wiring,
 } from '../../model/broker.js';
+import { setDelayed } from '../../model/delay/delayed-record.js';
 import { replyPrefix } from '../../model/replies.js';
 import { checkArguments } from '../../model/wiring/arguments.js';
+import type { Delay } from '../../model/exchange/router.js';
 import type { QueueObject } from '../../model/wiring/objects.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import { ClusterRoute } from './cluster-route.js';
@@ -63,6 +66,8 @@ export interface ClusterBrokerOptions {
   mayRoute(): boolean;
 }
 
+const noProperties: Properties = () => '';
+
 export class ClusterBroker implements Broker {
   readonly node: string;
   readonly wiring: Wiring;
@@ -75,6 +80,7 @@ export class ClusterBroker implements Broker {
   private readonly deferred: DeferredPublishes;
   private readonly contents: QueueContents;
   private readonly routes = new RouteCache();
+  private readonly delayed = new MessageParts();
   /** Sinks whose channels are gone: what they asked for and still waits for current wiring is not begun. */
   private readonly goneSinks = new WeakSet<DeliverySink>();
 
@@ -117,13 +123,15 @@ export class ClusterBroker implements Broker {
     routingKey: string,
     headers: () => Arguments,
     moreKeys?: readonly string[],
+    properties: Properties = noProperties,
   ): Route {
-    if (this.deferred.mustWait) return new DeferredRoute(vhost, exchange, routingKey, headers(), moreKeys);
-    const route = this.routeNow(vhost, exchange, routingKey, headers, moreKeys);
+    if (this.deferred.mustWait)
+      return new DeferredRoute(vhost, exchange, routingKey, headers(), moreKeys, undefined, properties);
+    const route = this.routeNow(vhost, exchange, routingKey, headers, moreKeys, properties);
     if (!route.waits && this.deferred.isEmpty) return route;
     const queues = this.namesOf(route);
     const waits = route.waits || queues.some((queue) => this.deferred.holds(queue));
-    return waits ? new DeferredRoute(vhost, exchange, routingKey, headers(), moreKeys, queues) : route;
+    return waits ? new DeferredRoute(vhost, exchange, routingKey, headers(), moreKeys, queues, properties) : route;
   }
 
   /** Names of the queues of a route. */
@@ -143,18 +151,25 @@ export class ClusterBroker implements Broker {
     routingKey: string,
     headers: () => Arguments,
     moreKeys: readonly string[] = noKeys,
+    properties: Properties = noProperties,
   ): ClusterRoute {
     const version = this.tables.routingVersion;
     const isReply = exchange === '' && (routingKey.startsWith(replyPrefix) || moreKeys.some(isAddress));
     const known = moreKeys.length > 0 || isReply ? undefined : this.routes.find(version, vhost, exchange, routingKey);
     if (known !== undefined) return known;
-    // A route to an address is not kept: there are many, and each is used a few times.
-    const routing = this.tables.route(vhost, exchange, routingKey, headers, moreKeys);
-    const kept = isReply ? { ...routing, keyed: false } : routing;
-    const route = new ClusterRoute(kept, version, this.options.clients, this.tables);
-    if (isReply) route.replies = [...new Set([routingKey, ...moreKeys])].filter(isAddress);
-    if (!this.options.rules.closingWaits) route.waits = false;
-    if (route.keyed) this.routes.add(vhost, exchange, routingKey, route);
+    const routing = this.tables.route(vhost, exchange, routingKey, headers, moreKeys, properties);
+    const make = (): ClusterRoute => {
+      // A route to an address is not kept: there are many, and each is used a few times.
+      const kept = isReply ? { ...routing, keyed: false } : routing;
+      const route = new ClusterRoute(kept, version, this.options.clients, this.tables);
+      if (isReply) route.replies = [...new Set([routingKey, ...moreKeys])].filter(isAddress);
+      if (!this.options.rules.closingWaits) route.waits = false;
+      return route;
+    };
+    if (!routing.keyed || isReply) return make();
+    const { queues, waits } = routing;
+    const route = queues.length === 1 && !waits ? this.routes.alone(version, queues[0]!.position, make) : make();
+    this.routes.add(vhost, exchange, routingKey, route);
     return route;
   }
 
@@ -172,16 +187,23 @@ export class ClusterBroker implements Broker {
     }
     for (let i = 0; i < targets.length; i++) {
       const target = targets[i]!;
-      target.client.publish(parts, target.incarnations, target.durable && parts.persistent, owner, tag, target.gate);
+      const sent = target.delay === undefined ? parts : this.waiting(parts, target.delay);
+      target.client.publish(sent, target.incarnations, target.durable && parts.persistent, owner, tag, target.gate);
     }
     this.sourcesGate.published(enqueueLength(parts, 0));
     return targets.length;
   }
 
+  /** The message as it waits for its time. */
+  private waiting(parts: MessageParts, { exchange, delayMs }: Delay): MessageParts {
+    setDelayed(this.delayed, parts, delayMs, exchange.vhost, exchange.name);
+    return this.delayed;
+  }
+
   /** Routes with wiring that is current. */
   private publishDeferred(route: DeferredRoute, parts: MessageParts, owner: PublishOwner, tag: number): number {
-    const { vhost, exchange, routingKey, moreKeys } = route;
-    const now = this.routeNow(vhost, exchange, routingKey, () => route.headers, moreKeys);
+    const { vhost, exchange, routingKey, moreKeys, properties } = route;
+    const now = this.routeNow(vhost, exchange, routingKey, () => route.headers, moreKeys, properties);
     return now.waits ? stillWaits : this.publish(now, parts, owner, tag);
   }
 

@@ -1,5 +1,6 @@
 import type { Route } from '../../model/broker.js';
-import type { Routing } from '../../model/exchange/router.js';
+import type { Delay, Routing } from '../../model/exchange/router.js';
+import { delayedIncarnation } from '../../model/queue/outbox.js';
 import { isDurable } from '../../model/wiring/objects.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import { ConfirmGate } from './confirm-gate.js';
@@ -17,6 +18,8 @@ export class RouteTarget {
   durable = false;
   /** What the queues want of confirms. */
   readonly gate: ConfirmGate;
+  /** It waits there so long, and goes on from that exchange then. */
+  delay: Delay | undefined = undefined;
 
   constructor(client: GroupClient, gate: ConfirmGate) {
     this.client = client;
@@ -38,7 +41,8 @@ export class ClusterRoute implements Route {
 
   /** The one through which a message is to be refused now, if any: too few replicas are in sync. */
   get refusing(): RouteTarget | undefined {
-    for (const target of this.targets) if (target.client.isClosed(target.gate)) return target;
+    const { targets } = this;
+    for (let i = 0; i < targets.length; i++) if (targets[i]!.client.isClosed(targets[i]!.gate)) return targets[i];
     return undefined;
   }
 
@@ -52,7 +56,7 @@ export class ClusterRoute implements Route {
     this.version = version;
     this.keyed = routing.keyed;
     this.waits = routing.waits;
-    this.queueCount = routing.queues.length;
+    this.queueCount = routing.queues.length + routing.delays.length;
     const targets: RouteTarget[] = [];
     for (const queue of routing.queues) {
       const client = clients.client(queue.group);
@@ -64,6 +68,14 @@ export class ClusterRoute implements Route {
       target.incarnations.push(queue.position);
       target.durable ||= isDurable(queue);
       target.gate.add(queue);
+    }
+    for (const delay of routing.delays) {
+      const target = new RouteTarget(clients.delaying(delay.exchange), newGate());
+      target.delay = delay;
+      target.incarnations.push(delayedIncarnation);
+      target.durable = true;
+      target.gate.addDelayed();
+      targets.push(target);
     }
     this.targets = targets;
   }

@@ -11,6 +11,7 @@ import { isLocalGroup } from '../map.js';
 export class ConfirmGate {
   private readonly tables: WiringTables;
   private readonly queues: QueueObject[] = [];
+  private delays = false;
   /** Of the wiring for which the following holds. */
   private version = -1;
   private replicas = 0;
@@ -29,9 +30,16 @@ export class ConfirmGate {
     this.version = -1;
   }
 
+  /** A message is to wait for its time in a queue of its group's own, of which nobody asks more than the cluster's default. */
+  addDelayed(): void {
+    this.delays = true;
+    this.version = -1;
+  }
+
   /** Wants what another one wants as well. */
   join(other: ConfirmGate): void {
     for (const queue of other.queues) if (!this.queues.includes(queue)) this.add(queue);
+    if (other.delays) this.addDelayed();
   }
 
   /** Replicas in sync that there must be, for the most demanding queue; those that are gone want nothing. */
@@ -62,7 +70,7 @@ export class ConfirmGate {
     const { tables } = this;
     if (this.version === tables.routingVersion) return;
     this.version = tables.routingVersion;
-    this.replicas = 0;
+    this.replicas = this.delays ? tables.settings.minInSync : 0;
     this.holdMs = 0;
     this.refuses = false;
     this.rejects = false;

@@ -11,7 +11,14 @@ import type { Clock, Timer } from '../../base/clock.js';
 import { RefusedError } from '../../base/errors.js';
 import { Ring } from '../../base/ring.js';
 import { MessageParts } from '../../log/record.js';
-import { type Arguments, nobody, type PublishOwner, type Route } from '../../model/broker.js';
+import {
+  type Arguments,
+  messageProperties,
+  nobody,
+  type Properties,
+  type PublishOwner,
+  type Route,
+} from '../../model/broker.js';
 import type { OutboxMemory } from './publish-outbox.js';
 
 /** Stands for a route that is not known yet. */
@@ -24,6 +31,7 @@ export class DeferredRoute implements Route {
   readonly exchange: string;
   readonly routingKey: string;
   readonly headers: Arguments;
+  readonly properties: Properties;
   readonly moreKeys: readonly string[] | undefined;
   /** Names of its queues; undefined: they are not known. */
   readonly queues: readonly string[] | undefined;
@@ -35,6 +43,7 @@ export class DeferredRoute implements Route {
     headers: Arguments,
     moreKeys?: readonly string[],
     queues?: readonly string[],
+    properties: Properties = () => '',
   ) {
     this.vhost = vhost;
     this.moreKeys = moreKeys;
@@ -42,6 +51,8 @@ export class DeferredRoute implements Route {
     this.exchange = exchange;
     this.routingKey = routingKey;
     this.headers = headers;
+    const kept = new Map(messageProperties.map((name) => [name, properties(name)]));
+    this.properties = (name) => kept.get(name) ?? '';
   }
 }
 

@@ -118,7 +118,7 @@ export class GroupClient implements HolderClient, Flushable {
     gate?: ConfirmGate,
   ): void {
     const isGated = gate !== undefined && gate.need > 1 && this.context.rules.minInSync;
-    const sequence = this.confirms.push(owner, tag, isGated ? gate : undefined);
+    const sequence = this.confirms.push(owner, tag, isGated ? gate : undefined, gate?.isRejecting);
     // Kept here in any case: a log of this node would give back its parts only.
     this.outbox.appendUnit(messages, settlements, this.context.boot, sequence);
     this.touch();

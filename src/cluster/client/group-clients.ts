@@ -12,7 +12,7 @@ import type { Slices } from '../../base/slices.js';
 import type { Turn } from '../../base/turn.js';
 import { EnqueueView } from '../../log/record.js';
 import type { DeliverySink, PublishOwner } from '../../model/broker.js';
-import type { QueueObject } from '../../model/wiring/objects.js';
+import type { ExchangeObject, QueueObject } from '../../model/wiring/objects.js';
 import type { Frame } from '../link/frame.js';
 import type { Link } from '../link/link.js';
 import type { Links } from '../link/links.js';
@@ -96,6 +96,11 @@ export class GroupClients implements UnconfirmedKeeper {
   /** The client of the group, made when first asked for. */
   client(group: number): GroupClient {
     return this.seat(group).client;
+  }
+
+  /** Of the group in which messages wait that are to go on from the exchange. */
+  delaying(exchange: ExchangeObject): GroupClient {
+    return this.client(this.options.directory.delayGroup(exchange.vhost, exchange.name));
   }
 
   /** A queue has moved from one group to another: who consumes from it goes along. */

@@ -22,6 +22,8 @@ export interface GroupDirectory {
   isOver(group: number): boolean;
   /** The group, if this node leads it now and its service takes attachments. Its epoch equals `leadership(group).epoch`. */
   led(group: number): LedGroup | undefined;
+  /** Where messages wait for their time that are to go on from that exchange then: one group, so that they go on in order. */
+  delayGroup(vhost: string, exchange: string): number;
   /** There is a newer epoch of the group than the one known: `onChange` follows. */
   learnSoon(): void;
   /**

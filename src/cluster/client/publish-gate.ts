@@ -146,11 +146,12 @@ export interface GateWatched {
   readonly journal: Pick<Journal, 'pendingBytes' | 'state' | 'reason'>;
   readonly chunks: Pick<Chunks, 'residentBytes' | 'budgetBytes'>;
   readonly outbox: OutboxMemory;
+  readonly alarms: GateSource;
 }
 
 /** The gate of a node, closed for each of the reasons above. */
 export function nodeGate(
-  { health, journal, chunks, outbox }: GateWatched,
+  { health, journal, chunks, outbox, alarms }: GateWatched,
   bounds: { journalPendingBytesMax: number; outboxBytesMax: number },
   clock: Clock,
   logger: Logger,
@@ -158,6 +159,7 @@ export function nodeGate(
   const sources = [
     healthSource(health),
     journalSource(journal, bounds.journalPendingBytesMax),
+    alarms,
     memorySource(chunks),
     outboxSource(outbox, bounds.outboxBytesMax),
   ];

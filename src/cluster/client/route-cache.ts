@@ -7,6 +7,8 @@ const routesMax = 16_384;
 export class RouteCache {
   private version = -1;
   private size = 0;
+  /** Routes that lead to one queue alone, by its incarnation: keys share them. */
+  private readonly toQueue = new Map<number, ClusterRoute>();
   private readonly byVhost = new Map<string, Map<string, Map<string, ClusterRoute>>>();
 
   find(version: number, vhost: string, exchange: string, routingKey: string): ClusterRoute | undefined {
@@ -30,8 +32,21 @@ export class RouteCache {
     this.size++;
   }
 
+  /** The route to that queue alone, made if there is none; keys that lead there share it. */
+  alone(version: number, incarnation: number, make: () => ClusterRoute): ClusterRoute {
+    if (version !== this.version) this.clear(version);
+    let route = this.toQueue.get(incarnation);
+    if (route === undefined) {
+      route = make();
+      if (this.toQueue.size === routesMax) this.toQueue.clear();
+      this.toQueue.set(incarnation, route);
+    }
+    return route;
+  }
+
   private clear(version: number): void {
     this.version = version;
+    this.toQueue.clear();
     if (this.size === 0) return;
     this.size = 0;
     this.byVhost.clear();

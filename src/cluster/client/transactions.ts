@@ -8,8 +8,10 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import { Refusal, RefusedError } from '../../base/errors.js';
 import { Feature } from '../../base/versions.js';
-import { enqueueLength, type MessageParts } from '../../log/record.js';
-import type { Arguments, PublishOwner, Route } from '../../model/broker.js';
+import { enqueueLength, MessageParts } from '../../log/record.js';
+import type { Arguments, Properties, PublishOwner, Route } from '../../model/broker.js';
+import { setDelayed } from '../../model/delay/delayed-record.js';
+import type { Delay } from '../../model/exchange/router.js';
 import type { Transaction, TransactionMessage, TransactionPort } from '../../model/transaction.js';
 import type { UnitMessage, UnitSettlement } from '../../model/unit.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
@@ -32,6 +34,7 @@ export interface TransactionOptions {
     routingKey: string,
     headers: () => Arguments,
     moreKeys?: readonly string[],
+    properties?: Properties | undefined,
   ): Route;
   reply(address: string, parts: MessageParts): void;
   /** So many bytes are published. */
@@ -58,7 +61,7 @@ class Completion implements PublishOwner {
 
   completed(): void {
     if (--this.left > 0) return;
-    if (this.isRefused) this.transaction.failed(tooFew('it is done, and not said to be safe'));
+    if (this.isRefused) this.transaction.failed(partial());
     else this.transaction.committed();
   }
 
@@ -68,8 +71,14 @@ class Completion implements PublishOwner {
   }
 }
 
-function tooFew(what: string): RefusedError {
-  const text = `transaction: too few replicas of a queue are in sync (min-in-sync): ${what}`;
+function partial(): RefusedError {
+  const text =
+    'partial tx completion: a queue is full and takes no more, or has too few replicas in sync (min-in-sync)';
+  return new RefusedError(Refusal.preconditionFailed, text);
+}
+
+function tooFew(): RefusedError {
+  const text = 'the transaction was not begun: too few replicas of a queue are in sync (min-in-sync)';
   return new RefusedError(Refusal.preconditionFailed, text);
 }
 
@@ -121,7 +130,7 @@ export class Transactions implements TransactionPort {
     }
     for (const route of routes) {
       if (route?.refusing === undefined) continue;
-      transaction.failed(tooFew('nothing was done'));
+      transaction.failed(tooFew());
       return true;
     }
     this.send(transaction, routes);
@@ -130,9 +139,9 @@ export class Transactions implements TransactionPort {
 
   /** Undefined: nowhere, since its exchange is gone. */
   private route(vhost: string, message: TransactionMessage): ClusterRoute | 'later' | undefined {
-    const { exchange, routingKey, moreKeys } = message;
+    const { exchange, routingKey, moreKeys, property } = message;
     try {
-      const route = this.options.route(vhost, exchange, routingKey, () => message.headers(), moreKeys);
+      const route = this.options.route(vhost, exchange, routingKey, () => message.headers(), moreKeys, property);
       return route instanceof ClusterRoute ? route : 'later';
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
@@ -147,9 +156,10 @@ export class Transactions implements TransactionPort {
       const { targets = [], replies = [] } = routes[i] ?? {};
       if (targets.length === 0) transaction.unroutable(message);
       for (const address of replies) this.options.reply(address, parts);
-      for (const { client, incarnations, durable, gate } of targets) {
+      for (const { client, incarnations, durable, gate, delay } of targets) {
         const unit = unitOf(units, client);
-        unit.messages.push({ parts, incarnations, durable: durable && parts.persistent });
+        const sent = delay === undefined ? parts : waiting(parts, delay);
+        unit.messages.push({ parts: sent, incarnations, durable: durable && parts.persistent });
         unit.gates.add(gate);
       }
       this.options.published(enqueueLength(parts, 0));
@@ -177,6 +187,13 @@ export class Transactions implements TransactionPort {
     for (const gate of gates) all.join(gate);
     return all;
   }
+}
+
+/** The message as it waits for its time; its parts are its own. */
+function waiting(parts: MessageParts, { exchange, delayMs }: Delay): MessageParts {
+  const delayed = new MessageParts();
+  setDelayed(delayed, parts, delayMs, exchange.vhost, exchange.name);
+  return delayed;
 }
 
 function unitOf(units: Map<GroupClient, Unit>, client: GroupClient): Unit {

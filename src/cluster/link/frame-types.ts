@@ -63,6 +63,8 @@ export const FrameType = {
   // 0x70-0x7f: what nodes tell each other for people to read
   joins: 0x70,
   standings: 0x71,
+  /** Publishers wait for them, too. */
+  alarms: 0x72,
 
   // 0x80-0x8f: clients of one node to those of another (src/cluster/client/direct-replies.ts)
   reply: 0x80,

@@ -9,6 +9,7 @@
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import type { Random } from '../../base/random.js';
+import { RareLog } from '../../base/rare-log.js';
 import type { Turn } from '../../base/turn.js';
 import { protocolVersions, type SpokenVersions, type VersionRange } from '../../base/versions.js';
 import type { ByteStream, Transport } from '../byte-stream.js';
@@ -20,7 +21,6 @@ import { payloadBytesMin } from './frame-types.js';
 import { Greeter, type Greeting } from './greeter.js';
 import type { LinkIdentity } from './hello.js';
 import { type Evidence, Link, type LinkLimits, type LinkOwner, linkLimits } from './link.js';
-import { StrangerLog } from './stranger-log.js';
 
 export interface LinksOptions {
   self: LinkIdentity;
@@ -93,7 +93,7 @@ export class Links {
   private readonly limits: LinkLimits;
   private readonly logger: Logger;
   private readonly greeter: Greeter;
-  private readonly strangers: StrangerLog;
+  private readonly strangers: RareLog;
   private readonly peers = new Map<string, Peer>();
   private readonly handlers: (FrameHandler | undefined)[] = new Array<undefined>(256).fill(undefined);
   private readonly unknownTypes = new Set<number>();
@@ -119,7 +119,7 @@ export class Links {
       redialMsMax: 1000,
     };
     this.options = { ...defaults, ...options };
-    this.strangers = new StrangerLog(options.logger, options.clock);
+    this.strangers = new RareLog(options.logger, options.clock, turnedAwayText);
     this.greeter = new Greeter({
       self: this.self,
       versions: this.options.versions,
@@ -308,7 +308,7 @@ export class Links {
     const node = greeting?.expected || link.peer.node;
     if (node === '') {
       // Who leaves by itself has seen a nonce: no news.
-      if (!link.endedByPeer && !this.stopped) this.strangers.turnedAway(link.remote, reason);
+      if (!link.endedByPeer && !this.stopped) this.strangers.warn({ remote: link.remote, reason });
       return;
     }
     const peer = this.peers.get(node);
@@ -365,6 +365,9 @@ export class Links {
     this.logger.warn('no link', { node, reason });
   }
 }
+
+/** What the log says of whoever calls the port for brokers and is none. */
+export const turnedAwayText = 'a stranger was turned away from the port for brokers';
 
 /** The answer to a probe: no trouble. */
 const willCall = 'the node with the smaller name calls';

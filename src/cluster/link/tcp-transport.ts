@@ -27,16 +27,23 @@ const tlsHandshakesMax = 128;
 
 export class TcpTransport implements Transport {
   /** Undefined: plain TCP. */
-  private readonly tls: tls.SecureContextOptions | undefined;
+  private tls: tls.SecureContextOptions | undefined;
+  /** Those that take calls over TLS. */
+  private readonly servers: Set<tls.Server> = new Set();
   private readonly turnedAway: (remote: string, reason: string) => void;
 
   /** Throws for certificates and keys that cannot be read, or do not fit together. */
   constructor(options: TcpTransportOptions = {}) {
     this.turnedAway = options.turnedAway ?? ((): void => {});
-    if (!options.tls) return;
-    const { ca, certificate, key } = options.tls;
-    this.tls = { ca, cert: certificate, key, minVersion: 'TLSv1.3' };
-    tls.createSecureContext(this.tls);
+    if (options.tls) this.renew(options.tls);
+  }
+
+  /** From now on these are shown and checked; links that are up stay. Throws as the constructor does. */
+  renew({ ca, certificate, key }: LinkTls): void {
+    const context = { ca, cert: certificate, key, minVersion: 'TLSv1.3' as const };
+    tls.createSecureContext(context);
+    this.tls = context;
+    for (const server of this.servers) server.setSecureContext(context);
   }
 
   /** Rejects with the system's error (EADDRINUSE, …), or a TypeError for a malformed address. */
@@ -116,6 +123,7 @@ export class TcpTransport implements Transport {
       rejectUnauthorized: false,
       handshakeTimeout: tlsHandshakeMsMax,
     });
+    this.servers.add(server);
     server.on('secureConnection', (socket) => {
       handshakes--;
       if (socket.authorized) return accepted(new TcpStream(socket, remoteOf(socket)));

@@ -8,15 +8,15 @@ import type { Logger } from '../../base/logger.js';
 import { Ring } from '../../base/ring.js';
 import type { Rules } from '../../base/rules.js';
 import type { Lsn } from '../../log/lsn.js';
-import { EnqueueView, MessageParts } from '../../log/record.js';
-import type { DeliverySink, Holder, PublishOwner, Subscription } from '../../model/broker.js';
+import { EnqueueView, immediately, MessageParts } from '../../log/record.js';
+import type { Arguments, DeliverySink, Holder, PublishOwner, Subscription } from '../../model/broker.js';
 import type { HeaderCodec } from '../../model/dead-letter/death.js';
-import { innerMeta, readEnvelope } from '../../model/dead-letter/envelope.js';
-import type { Routing } from '../../model/exchange/router.js';
+import { EnvelopeKind, innerMeta, kindOf, readEnvelope } from '../../model/dead-letter/envelope.js';
+import { setDelayed } from '../../model/delay/delayed-record.js';
 import { outboxIncarnation } from '../../model/queue/outbox.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
-import { ClusterRoute } from '../client/cluster-route.js';
-import type { GroupClient } from '../client/group-client.js';
+import { sameBytes } from '../../wire/bytes.js';
+import { ClusterRoute, type RouteTarget } from '../client/cluster-route.js';
 import type { GroupClients } from '../client/group-clients.js';
 import { PassingWindow } from '../client/passing-window.js';
 import { PatientGate } from '../client/patient-gate.js';
@@ -24,6 +24,7 @@ import { PatientGate } from '../client/patient-gate.js';
 /** It is asked so often for the outbox, and tried so often whether a message may be routed by now. */
 const subscribeMs = 50;
 const routeMs = 5;
+const noKeys: readonly string[] = [];
 
 export interface OutboxSenderOptions {
   group: number;
@@ -53,6 +54,8 @@ export class OutboxSender implements DeliverySink, PublishOwner {
   private readonly window = new PassingWindow();
   private readonly view = new EnqueueView();
   private readonly parts = new MessageParts();
+  private readonly delayed = new MessageParts();
+  private last: LastRoute | undefined;
   /** In order; the tag of the first one is `firstTag`. */
   private readonly held = new Ring<Held>();
   private firstTag = 0;
@@ -178,39 +181,78 @@ export class OutboxSender implements DeliverySink, PublishOwner {
 
   /** False: it may not be routed yet. */
   private send(message: EnqueueView, tag: number): boolean {
-    const { clients, tables, group, rules } = this.options;
-    const routing = this.route(message);
-    if (routing === undefined) return false;
-    const newGate = (): PatientGate => new PatientGate(tables);
-    const { targets } = new ClusterRoute(routing, tables.routingVersion, clients, tables, newGate);
+    const { group, rules } = this.options;
+    const route = this.options.mayRoute() ? this.route(message) : undefined;
+    if (route === undefined) return false;
+    const { targets } = route;
     const held = this.held.at(tag - this.firstTag)!;
     const { position } = held;
     const origin = { group, position, done: Math.min(this.options.done(), position) };
-    const { parts } = this;
+    const { parts, delayed } = this;
     parts.setFrom(message);
     parts.metaStart = innerMeta(message);
     parts.metaLength -= parts.metaStart - message.metaStart;
-    const told = new Set<GroupClient>();
-    for (const { client, incarnations, durable, gate } of targets) {
+    parts.expiresAt = this.expiresAt(message);
+    for (let i = 0; i < targets.length; i++) {
+      const { client, incarnations, durable, gate, delay } = targets[i]!;
       // With very many queues a group is sent it in parts: it would take the second for the first once more.
-      parts.origin = told.has(client) ? undefined : origin;
-      told.add(client);
+      parts.origin = isFirst(targets, i) ? origin : undefined;
       held.left++;
-      client.publish(parts, incarnations, durable && parts.persistent, this, tag, gate);
+      if (delay !== undefined) setDelayed(delayed, parts, delay.delayMs, delay.exchange.vhost, delay.exchange.name);
+      const sent = delay === undefined ? parts : delayed;
+      client.publish(sent, incarnations, durable && parts.persistent, this, tag, gate);
     }
     if (!rules.outboxSafeFirst) held.holder.ack(held.position);
     this.completed(tag);
     return true;
   }
 
-  /** Undefined: it is not known yet. */
-  private route(message: EnqueueView): Routing | undefined {
-    const { tables, headers } = this.options;
-    if (!this.options.mayRoute()) return undefined;
-    const { vhost, exchange, routingKey } = readEnvelope(message);
-    const routing = tables.routeFrom(vhost, exchange, routingKey, () => headers.table(message));
-    if (routing.waits) return undefined;
-    const queues = routing.queues.filter(({ name }) => !headers.isCircle(message, name));
-    return { ...routing, queues };
+  /** What died expires no more; what had to wait has its time from now on. */
+  private expiresAt(message: EnqueueView): number {
+    const ttlMs = this.options.headers.ttlMs(message);
+    if (ttlMs === undefined) return 0;
+    return ttlMs === 0 ? immediately : this.options.clock.wall() + ttlMs;
   }
+
+  /** Undefined: it is not known yet. What has waited mostly goes where the one before it went. */
+  private route(message: EnqueueView): ClusterRoute | undefined {
+    const { tables, headers, clients } = this.options;
+    const { last } = this;
+    const hasWaited = kindOf(message) === EnvelopeKind.delayed;
+    const keys = hasWaited ? headers.moreKeys(message) : noKeys;
+    const isPlain = hasWaited && keys.length === 0;
+    if (isPlain && last?.route.version === tables.routingVersion && last.isFor(message)) return last.route;
+    const { vhost, exchange, routingKey } = readEnvelope(message);
+    const table = (): Arguments => headers.table(message);
+    let routing = tables.routeFrom(vhost, exchange, routingKey, table, keys, headers.properties(message), hasWaited);
+    if (routing.waits) return undefined;
+    if (!hasWaited)
+      routing = { ...routing, queues: routing.queues.filter(({ name }) => !headers.isCircle(message, name)) };
+    const newGate = (): PatientGate => new PatientGate(tables);
+    const route = new ClusterRoute(routing, tables.routingVersion, clients, tables, newGate);
+    if (isPlain && route.keyed) this.last = new LastRoute(message, route);
+    return route;
+  }
+}
+
+/** Where messages went that have a meta, until the wiring changes. */
+class LastRoute {
+  readonly route: ClusterRoute;
+  private readonly meta: Uint8Array;
+
+  constructor({ bytes, metaStart, metaLength }: EnqueueView, route: ClusterRoute) {
+    this.route = route;
+    this.meta = bytes.slice(metaStart, metaStart + metaLength);
+  }
+
+  isFor({ bytes, metaStart, metaLength }: EnqueueView): boolean {
+    const { meta } = this;
+    return metaLength === meta.length && sameBytes(bytes, metaStart, meta, 0, metaLength);
+  }
+}
+
+/** It is the first of its group. */
+function isFirst(targets: readonly RouteTarget[], index: number): boolean {
+  for (let i = 0; i < index; i++) if (targets[i]!.client === targets[index]!.client) return false;
+  return true;
 }

@@ -1,6 +1,15 @@
 /** Where groups are to be led, and which group is whose. Pure functions over the cluster map. */
+import { hashText } from '../../model/exchange/hash.js';
 import type { ClusterMap } from '../cluster-map.js';
-import { type GroupRecord, localGroup, MemberState, Placement, systemGroup, sizeOf } from '../map.js';
+import {
+  type ClusterConfig,
+  type GroupRecord,
+  localGroup,
+  MemberState,
+  Placement,
+  systemGroup,
+  sizeOf,
+} from '../map.js';
 
 /** Where all groups are to be led, if placement is single: by the system group's primary. */
 function home(map: ClusterMap): string | undefined {
@@ -96,11 +105,9 @@ export function succession(record: GroupRecord, map: ClusterMap, from: string): 
   return ordered.sort((a, b) => rank.get(a)! - rank.get(b)!);
 }
 
-/** FNV-1a over the name: stable over versions and machines (r163). */
-function hash(text: string): number {
-  let value = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
-  return value >>> 0;
+/** The group in which messages wait that an exchange delays: any, but always the same one. */
+export function delayGroup(vhost: string, exchange: string, { groups }: Pick<ClusterConfig, 'groups'>): number {
+  return 1 + (hashText(`${vhost}\0${exchange}`) % Math.max(1, groups));
 }
 
 /**
@@ -127,5 +134,6 @@ export function chooseGroup(
   const led = groups.filter((record) => record.primary.node === leader);
   const candidates = led.length > 0 || here ? led : groups;
   if (candidates.length === 0) return { leader };
-  return candidates[hash(`${queue.vhost}\0${queue.name}`) % candidates.length]!.group;
+  // The name's hash is stable over versions and machines (r163).
+  return candidates[hashText(`${queue.vhost}\0${queue.name}`) % candidates.length]!.group;
 }

@@ -17,6 +17,7 @@ import { Election } from './election.js';
 import { type FollowMessage, type RefuseMessage, readJson, sendJson } from './frames.js';
 import { GroupReplica, type RoleListener } from './group-replica.js';
 import { Mover } from './mover.js';
+import { delayGroup } from './placement.js';
 
 /** A group as recovery left it. */
 export interface RecoveredGroup {
@@ -126,6 +127,10 @@ export class Replication implements MapListener, RoleListener, GroupDirectory {
   }
 
   // ---- GroupDirectory ----
+
+  delayGroup(vhost: string, exchange: string): number {
+    return delayGroup(vhost, exchange, this.context.map.config);
+  }
 
   leadership(group: number): Leadership | undefined {
     if (isLocalGroup(group)) {

@@ -1,4 +1,4 @@
-import { outboxIncarnation } from '../../model/queue/outbox.js';
+import { isOwnQueue } from '../../model/queue/outbox.js';
 import type { GroupReplica } from '../replication/group-replica.js';
 import type { WiredGroup } from './ports.js';
 
@@ -14,7 +14,7 @@ export function wiredGroup({ group, state, primary }: GroupReplica): WiredGroup 
   };
 }
 
-/** Without the outbox, of which the wiring does not know. */
+/** Without those of which the wiring does not know. */
 function* wired(incarnations: Iterable<number>): Generator<number, void> {
-  for (const incarnation of incarnations) if (incarnation !== outboxIncarnation) yield incarnation;
+  for (const incarnation of incarnations) if (!isOwnQueue(incarnation)) yield incarnation;
 }

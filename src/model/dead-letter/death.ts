@@ -1,5 +1,5 @@
 import type { EnqueueView } from '../../log/record.js';
-import type { Arguments } from '../broker.js';
+import type { Arguments, Properties } from '../broker.js';
 
 /** Why a message left its queue unconsumed; as RabbitMQ's `x-death` names it. */
 export const DeathReason = {
@@ -21,7 +21,7 @@ export interface Death {
   readonly time: number;
 }
 
-/** What a protocol does with its messages' headers when they die: the model does not read them. */
+/** What a protocol does with its messages' headers when they die, or have waited for their time: the model does not read them. */
 export interface HeaderCodec {
   /** The message's content header with its death noted, and without what must not last longer, such as its expiration. */
   note(message: EnqueueView, death: Death): Uint8Array;
@@ -32,11 +32,27 @@ export interface HeaderCodec {
   isCircle(message: EnqueueView, queue: string): boolean;
   /** The table of headers, for exchanges that route by it. */
   table(message: EnqueueView): Arguments;
+  /** Routing keys that it names besides its own: CC. */
+  moreKeys(message: EnqueueView): readonly string[];
+  /** The same for properties. */
+  properties(message: EnqueueView): Properties;
+  /** The message's content header when it has been delayed: it says so, and is not delayed again. */
+  delayed(message: EnqueueView): Uint8Array;
+  /** How long the message may be in a queue, in milliseconds, as it says itself; undefined: it says nothing. */
+  ttlMs(message: EnqueueView): number | undefined;
+}
+
+function headerOf({ bytes, headerStart, headerLength }: EnqueueView): Uint8Array {
+  return bytes.slice(headerStart, headerStart + headerLength);
 }
 
 /** Of messages whose headers nobody reads: they pass as they are. */
 export const opaqueHeaders: HeaderCodec = {
-  note: (message) => message.bytes.slice(message.headerStart, message.headerStart + message.headerLength),
+  note: headerOf,
   isCircle: () => false,
   table: () => ({}),
+  moreKeys: () => [],
+  properties: () => () => '',
+  delayed: headerOf,
+  ttlMs: () => undefined,
 };

@@ -1,13 +1,30 @@
-import type { ExchangeType } from '../wiring/objects.js';
+import { argument } from '../wiring/arguments.js';
+import type { ExchangeObject, ExchangeType } from '../wiring/objects.js';
+import { ConsistentHashMatcher } from './consistent-hash.js';
 import { DirectMatcher } from './direct.js';
 import { FanoutMatcher } from './fanout.js';
 import { HeadersMatcher } from './headers.js';
 import type { Matcher } from './matcher.js';
+import { ModulusHashMatcher } from './modulus-hash.js';
+import { RandomMatcher } from './random.js';
 import { TopicMatcher } from './topic.js';
 
-/** An empty matcher for a type of exchange. */
-export function createMatcher(type: ExchangeType): Matcher {
-  switch (type) {
+/** Names the type of exchange by which a delayed message is routed when its time has come. */
+export const delayedTypeArgument = 'x-delayed-type';
+
+type Routed = Pick<ExchangeObject, 'type' | 'arguments'>;
+
+/** The types that say where a message goes: all but one, which says when. */
+type RoutingType = Exclude<ExchangeType, 'x-delayed-message'>;
+
+/** By which type's rules an exchange routes. */
+export function routingType({ type, arguments: table }: Routed): RoutingType {
+  return type === 'x-delayed-message' ? (argument(table, delayedTypeArgument) as RoutingType) : type;
+}
+
+/** An empty matcher for an exchange. */
+export function createMatcher(exchange: Routed): Matcher {
+  switch (routingType(exchange)) {
     case 'direct':
       return new DirectMatcher();
     case 'fanout':
@@ -16,5 +33,11 @@ export function createMatcher(type: ExchangeType): Matcher {
       return new TopicMatcher();
     case 'headers':
       return new HeadersMatcher();
+    case 'x-consistent-hash':
+      return new ConsistentHashMatcher(exchange);
+    case 'x-random':
+      return new RandomMatcher();
+    case 'x-modulus-hash':
+      return new ModulusHashMatcher();
   }
 }

@@ -56,6 +56,17 @@ export class TargetSet {
     for (let i = 0; i < targets.length; i++) reached.reach(targets[i]!);
   }
 
+  /** One of them, from 0 to `size` - 1. */
+  at(index: number): Target {
+    return this.targets[index]!;
+  }
+
+  /** All of them by kind and name. */
+  inOrder(): Target[] {
+    const key = ({ kind, name }: Target): string => `${kind} ${name}`;
+    return [...this.targets].sort((a, b) => (key(a) < key(b) ? -1 : 1));
+  }
+
   private find(target: Target): number {
     return this.index === undefined ? this.targets.indexOf(target) : (this.index.get(target) ?? -1);
   }

@@ -1,5 +1,6 @@
-import type { BindingObject, ExchangeObject, QueueObject } from '../wiring/objects.js';
-import { bindingKey } from '../wiring/objects.js';
+import type { Policies } from '../policy/policies.js';
+import { argument } from '../wiring/arguments.js';
+import { type BindingObject, bindingKey, type ExchangeObject, type QueueObject } from '../wiring/objects.js';
 import { createMatcher } from './create.js';
 import type { Matcher } from './matcher.js';
 import { Newest } from './newest.js';
@@ -38,6 +39,9 @@ abstract class NamedTarget {
   }
 }
 
+/** What an exchange's argument and the key of its policy are called. */
+export const alternateExchange = 'alternate-exchange';
+
 export class QueueTarget extends NamedTarget {
   readonly kind = 'queue';
   /** The queue that has the name now. */
@@ -66,6 +70,9 @@ export class ExchangeTarget extends NamedTarget {
   exchange: ExchangeObject | undefined = undefined;
   /** Defined while the exchange is. */
   matcher: Matcher | undefined = undefined;
+  /** The name of its alternate exchange, as of that version of the policies. */
+  private alternate: string | undefined = undefined;
+  private alternateVersion = -1;
   private readonly newest = new Newest<ExchangeObject>();
   /** The bindings that leave it, by `bindingKey`. */
   private readonly byKey = new Map<string, Newest<BindingObject>>();
@@ -94,8 +101,21 @@ export class ExchangeTarget extends NamedTarget {
     const exchange = this.newest.current;
     if (exchange === this.exchange) return;
     this.exchange = exchange;
-    this.matcher = exchange === undefined ? undefined : createMatcher(exchange.type);
+    this.alternateVersion = -1;
+    this.matcher = exchange === undefined ? undefined : createMatcher(exchange);
     if (this.matcher !== undefined) for (const [binding, target] of this.targets) this.matcher.add(binding, target);
+  }
+
+  /** Where messages go that lead nowhere from here: as its argument says, else its policy; undefined: nowhere. */
+  alternateBy(policies: Policies): string | undefined {
+    if (this.alternateVersion === policies.version) return this.alternate;
+    const { exchange } = this;
+    const own = exchange === undefined ? undefined : argument(exchange.arguments, alternateExchange);
+    const policy = exchange === undefined ? undefined : policies.of('exchanges', exchange.vhost, exchange.name);
+    const name = own ?? policy?.definition[alternateExchange];
+    this.alternate = typeof name === 'string' ? name : undefined;
+    this.alternateVersion = policies.version;
+    return this.alternate;
   }
 
   /** A binding from here to `target` has appeared. */

@@ -184,7 +184,8 @@ export class Attachment implements GroupServicePort {
   }
 
   private transactNow(bytes: Uint8Array, view: DataView, start: number): void {
-    if (this.takeNumber(view.getFloat64(start + 24, true))) this.service.units.append(bytes, view, start);
+    const sequence = view.getFloat64(start + 24, true);
+    if (this.takeNumber(sequence) && !this.service.units.append(bytes, view, start)) this.client.rejected(sequence);
   }
 
   /** Rule 14: the log takes only a publisher's next number. What it has is confirmed with its commit (rule 4). */

@@ -15,7 +15,6 @@
  * - A publish into queues that are all gone is safe once its number is in the log: a record without message keeps it there.
  * - Consumers of a node whose link is lost keep their queue in use and exclusive until the node attaches again or is dead.
  */
-import type { Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { allRules, type Rules } from '../../base/rules.js';
 import { SlicedWalk } from '../../base/slices.js';
@@ -43,6 +42,7 @@ import { ReturnLog } from './return-log.js';
 import { ServedQueue } from './served-queue.js';
 import { ServiceGate } from './service-gate.js';
 import type { GroupServiceOptions, NodeUse } from './service-options.js';
+import { ServiceTimers } from './service-timers.js';
 import { allPlain, TraitsOf } from './traits-of.js';
 import { UnitLog } from './unit-log.js';
 
@@ -69,6 +69,8 @@ export class GroupService implements Flushable {
   readonly leases: Leases;
   /** For queues: counts what came back. */
   readonly returns: ReturnLog;
+  /** For queues and units. */
+  readonly timers: ServiceTimers;
   /** For queues: takes what they give up. */
   readonly outbox: OutboxLog;
   private readonly options: GroupServiceOptions;
@@ -86,7 +88,6 @@ export class GroupService implements Flushable {
   private readonly purges: Purges;
   private readonly care: QueueCare;
   private readonly waits = new LogWaits();
-  private readonly timers = new Set<Timer>();
 
   constructor(options: GroupServiceOptions) {
     this.options = options;
@@ -97,36 +98,30 @@ export class GroupService implements Flushable {
     this.headers = options.headers ?? opaqueHeaders;
     this.rules = options.rules ?? allRules;
     this.flagBefore = this.rules.flagOld ? (options.handedOver?.flagBefore ?? epochStart(options.epoch)) : 0;
+    this.timers = new ServiceTimers(options.clock);
     const traits = options.traits ?? allPlain;
     this.traits = new TraitsOf(traits);
     this.expiry = new Expiry(options.clock);
     this.leases = new Leases(options.clock, (queue) => this.uses.leaseOver(queue));
     this.dequeues = new DequeueLog(options.state, options.appender, this.traits, this.rules);
     this.returns = new ReturnLog(options.appender, options.state.returns);
+    const touch = (): void => this.touch();
+    const served = (incarnation: Lsn): ServedQueue | undefined => this.served(incarnation);
     this.outbox = new OutboxLog({
       ...options,
+      rules: this.rules,
       headers: this.headers,
-      touch: () => this.touch(),
+      isPaused: () => this.paused,
+      touch,
       loaded: (queue, chunk) => this.loaded(queue, chunk),
-      after: (delayMs, run) => this.after(delayMs, run),
+      after: this.timers.after,
     });
-    this.dispatcher = new Dispatcher(options.state, () => this.touch());
+    this.dispatcher = new Dispatcher(options.state, touch);
     this.care = new QueueCare(this);
-    this.purges = new Purges({
-      answers: this.answers,
-      later: options.state.slices.later,
-      touch: () => this.touch(),
-      isClosed: () => this.isClosed,
-    });
-    this.publishes = new PublishLog(
-      options.state,
-      options.appender,
-      this.traits,
-      this.rules,
-      options.clock,
-      this.outbox,
-      (incarnation) => this.served(incarnation),
-    );
+    const { state, appender, clock } = options;
+    const { later } = state.slices;
+    this.purges = new Purges({ answers: this.answers, later, touch, isClosed: () => this.isClosed });
+    this.publishes = new PublishLog(state, appender, this.traits, this.rules, clock, this.outbox, served);
     this.units = new UnitLog(options.appender, this);
     this.wiringVersion = Math.min(options.state.wiringVersion, traits.wiringVersion);
     this.committedLsn = options.state.applied;
@@ -140,7 +135,7 @@ export class GroupService implements Flushable {
         state: options.state,
         queueUse: (incarnation, use) => options.queueUse(incarnation, use),
         walk: (steps) => this.attachments.walk(steps),
-        after: (delayMs, run) => this.after(delayMs, run),
+        after: this.timers.after,
         isClosed: () => this.isClosed,
       },
       this.gate.isOpen,
@@ -249,12 +244,12 @@ export class GroupService implements Flushable {
       queue.state.watcher = undefined;
       queue.state.index.resetVolatile();
     }
-    for (const timer of this.timers) timer.cancel();
+    this.timers.close();
     this.dispatcher.close();
     this.expiry.close();
     this.leases.close();
     this.care.close();
-    this.outbox.clear();
+    this.outbox.close();
     this.returns.clear();
     this.queues.clear();
     this.answers.clear();
@@ -478,15 +473,6 @@ export class GroupService implements Flushable {
       if (attachment.state === AttachmentState.attached) attachment.client.wiringReached();
     }
     this.touch();
-  }
-
-  /** Runs it later, if the service is there by then. */
-  after(delayMs: number, run: () => void): void {
-    const timer = this.options.clock.after(delayMs, () => {
-      this.timers.delete(timer);
-      if (!this.isClosed) run();
-    });
-    this.timers.add(timer);
   }
 }
 

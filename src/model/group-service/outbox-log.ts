@@ -6,6 +6,7 @@
  */
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
+import type { Rules } from '../../base/rules.js';
 import { Ring } from '../../base/ring.js';
 import { Feature } from '../../base/versions.js';
 import type { Chunk } from '../../log/chunk.js';
@@ -25,6 +26,7 @@ import type { GroupAppender } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
 import { outboxIncarnation } from '../queue/outbox.js';
 import type { DeadLettering } from '../queue/queue-traits.js';
+import { DelayLog } from './delay-log.js';
 import { markerFormat } from './marker-format.js';
 import type { ServedQueue } from './served-queue.js';
 
@@ -49,6 +51,9 @@ export interface OutboxLogPorts {
   readonly headers: HeaderCodec;
   readonly clock: Pick<Clock, 'wall'>;
   readonly logger: Logger;
+  readonly rules: Rules;
+  /** The group is being given away: nothing is moved that could be moved later. */
+  isPaused(): boolean;
   /** Has `append` called at the end of this turn. */
   touch(): void;
   /** The chunk, which has something of the queue, is to stay in memory until the end of this turn. */
@@ -66,11 +71,13 @@ export class OutboxLog {
   /** The first one waits: for its bytes, or for the wiring. */
   private isWaiting = false;
   private isOpened = false;
+  private readonly delays: DelayLog;
   private readonly view = new EnqueueView();
   private readonly parts = new MessageParts();
 
   constructor(ports: OutboxLogPorts) {
     this.ports = ports;
+    this.delays = new DelayLog(ports, this);
   }
 
   /** False: there are nodes that do not read what it writes; dead messages are gone. */
@@ -108,6 +115,11 @@ export class OutboxLog {
 
   /** The turn ends. */
   append(): void {
+    this.appendDead();
+    this.delays.append();
+  }
+
+  private appendDead(): void {
     if (this.dead.length === 0 || this.isWaiting) return;
     const { state, touch } = this.ports;
     for (let room = state.slices.size(moveSlice); this.dead.length > 0; room--) {
@@ -120,8 +132,9 @@ export class OutboxLog {
     }
   }
 
-  clear(): void {
+  close(): void {
     this.dead.clear();
+    this.delays.close();
   }
 
   /** False: it must wait: for its bytes, or for the wiring. */
@@ -134,7 +147,7 @@ export class OutboxLog {
     }
     const to = this.isUsable ? queue.traits.deadLettering : undefined;
     if (to === undefined) {
-      this.dequeue(queue, position, entry.durable);
+      this.dequeue(queue.incarnation, position, entry.durable);
       return true;
     }
     const chunk = this.ports.state.chunk(entry.chunk);
@@ -147,7 +160,7 @@ export class OutboxLog {
     chunks.pin(chunk);
     const message = this.view.set(chunk.bytes, chunk.view!, entry.offset);
     // A node's word in a queue that moves is no message: it is said again.
-    if (message.format === markerFormat) this.dequeue(queue, position, entry.durable);
+    if (message.format === markerFormat) this.dequeue(queue.incarnation, position, entry.durable);
     else this.move(queue, message, position, entry.durable, reason, to);
     chunks.unpin(chunk);
     return true;
@@ -188,12 +201,8 @@ export class OutboxLog {
     reason: DeathReason,
     to: DeadLettering,
   ): void {
-    this.open();
     this.note(this.parts, message, reason, to);
-    // Room for both at once: so they are in one batch.
-    this.ports.appender.reserve(enqueueLength(this.parts, 1) + dequeueLengthMax(1));
-    this.write(this.parts, durable);
-    this.dequeue(queue, position, durable);
+    this.put(this.parts, queue.incarnation, position, durable);
   }
 
   /** Fills `parts` with the message as it is to be in the outbox. */
@@ -230,7 +239,20 @@ export class OutboxLog {
     this.last = appender.append(length);
   }
 
-  private dequeue({ incarnation }: ServedQueue, position: Lsn, durable: boolean): void {
+  /** Puts the message into the outbox, and takes it out of its queue. */
+  put(parts: MessageParts, from: Lsn, position: Lsn, durable: boolean): void {
+    this.enqueue(parts, durable);
+    this.dequeue(from, position, durable);
+  }
+
+  /** With room for the dequeue as well: so that both are in one batch. */
+  enqueue(parts: MessageParts, durable: boolean): void {
+    this.open();
+    this.ports.appender.reserve(enqueueLength(parts, 1) + dequeueLengthMax(1));
+    this.write(parts, durable);
+  }
+
+  dequeue(incarnation: Lsn, position: Lsn, durable: boolean): void {
     const { appender } = this.ports;
     appender.reserve(dequeueLengthMax(1));
     const { chunk, offset } = appender;

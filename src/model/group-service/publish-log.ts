@@ -2,10 +2,20 @@ import type { Clock } from '../../base/clock.js';
 import type { Rules } from '../../base/rules.js';
 import { Feature } from '../../base/versions.js';
 import type { Lsn } from '../../log/lsn.js';
-import { encodeEnqueue, EnqueueView, enqueueLength, immediately, MessageParts, RecordFlag } from '../../log/record.js';
+import {
+  encodeEnqueue,
+  encodeOpen,
+  EnqueueView,
+  enqueueLength,
+  immediately,
+  MessageParts,
+  RecordFlag,
+} from '../../log/record.js';
+import { setDue } from '../delay/delayed-record.js';
 import type { GroupAppender } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
 import { Origins } from '../origins.js';
+import { delayedIncarnation } from '../queue/outbox.js';
 import { Overflow } from '../queue/queue-traits.js';
 import { markerFormat } from './marker-format.js';
 import type { OutboxLog } from './outbox-log.js';
@@ -30,6 +40,7 @@ export class PublishLog {
   private readonly targets: PublishTargets;
   /** Those in the log, committed or not. */
   private readonly origins = new Origins();
+  private isDelayedOpened = false;
   private readonly view = new EnqueueView();
   private readonly parts = new MessageParts();
 
@@ -65,6 +76,10 @@ export class PublishLog {
   ): boolean {
     if (parts.origin !== undefined && !this.isNew(parts)) {
       this.appendNumber(boot, sequence);
+      return true;
+    }
+    if (incarnations[0] === delayedIncarnation) {
+      this.appendDelayed(parts, incarnations, durable, boot, sequence);
       return true;
     }
     const { targets } = this;
@@ -147,6 +162,25 @@ export class PublishLog {
     parts.origin = origin;
   }
 
+  /** The message is to wait for its time. Nobody opens the queue in which it does but we. */
+  private appendDelayed(
+    parts: MessageParts,
+    incarnations: readonly number[],
+    durable: boolean,
+    boot: number,
+    sequence: number,
+  ): void {
+    const { appender } = this;
+    if (!this.isDelayedOpened && this.state.queue(delayedIncarnation) === undefined) {
+      const record = encodeOpen(delayedIncarnation, 0, { durable: true });
+      appender.reserve(record.length);
+      appender.chunk.bytes!.set(record, appender.offset);
+      this.last = appender.append(record.length);
+    }
+    this.isDelayedOpened = true;
+    this.encode(parts, incarnations, durable, boot, sequence);
+  }
+
   /** Rule 16: what another group's outbox sends again is not taken again. */
   private isNew({ origin }: MessageParts): boolean {
     if (this.rules.outboxOnce && this.origins.has(origin!)) return false;
@@ -188,7 +222,9 @@ export class PublishLog {
   ): void {
     const { chunk, offset } = this.appender;
     const length = encodeEnqueue(chunk.bytes!, chunk.view!, offset, parts, incarnations, durable, boot, sequence);
-    if (this.targets.isRelaxed && this.appender.mayRelax()) chunk.bytes![offset + 5]! |= RecordFlag.relaxed;
+    const isDelayed = incarnations[0] === delayedIncarnation;
+    if (isDelayed) setDue(chunk.view!, offset, this.clock.wall());
+    else if (this.targets.isRelaxed && this.appender.mayRelax()) chunk.bytes![offset + 5]! |= RecordFlag.relaxed;
     this.last = this.appender.append(length);
     if (!this.rules.deliverCommitted) this.state.insertCopy(chunk, offset);
   }

@@ -449,7 +449,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
         chunk: chunk.id,
         reason: error.message,
       });
-      this.service.after(readRetryMs, () => this.service.dispatchSoon(this));
+      this.service.timers.after(readRetryMs, () => this.service.dispatchSoon(this));
     });
   }
 

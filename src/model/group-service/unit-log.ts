@@ -15,6 +15,7 @@ import { forEachSettlement, messagesStart } from '../unit.js';
 import type { OutboxLog } from './outbox-log.js';
 import type { PublishLog } from './publish-log.js';
 import type { ServedQueue } from './served-queue.js';
+import type { ServiceTimers } from './service-timers.js';
 import { SettlementBatch } from './settlement-batch.js';
 
 /** What it needs of its service. */
@@ -23,8 +24,7 @@ export interface UnitService {
   readonly outbox: OutboxLog;
   readonly rules: Rules;
   served(incarnation: Lsn): ServedQueue | undefined;
-  /** Runs it later, if the service is there by then. */
-  after(delayMs: number, run: () => void): void;
+  readonly timers: ServiceTimers;
 }
 
 /** What records take besides what the unit takes: the number, the heads of dequeues. */
@@ -52,8 +52,11 @@ export class UnitLog {
     this.service = service;
   }
 
-  /** Takes the unit at `start`, whose number was checked. Its bytes are copied. */
-  append(bytes: Uint8Array, view: DataView, start: number): void {
+  /**
+   * Takes the unit at `start`, whose number was checked. Its bytes are copied. False: a queue has refused one of its messages, which its
+   * publisher is to be told; the rest is done.
+   */
+  append(bytes: Uint8Array, view: DataView, start: number): boolean {
     const { appender } = this;
     const { publishes, rules } = this.service;
     const settled = this.settle(bytes, view, start);
@@ -62,17 +65,21 @@ export class UnitLog {
     for (const batch of settled.queues.values()) durable ||= batch.durable;
     for (let at = messagesStart(view, start); at < end; at += view.getUint32(at, true))
       durable ||= (bytes[at + 5]! & RecordFlag.durable) !== 0;
+    let isTaken = true;
     appender.together(() => {
       // Room for it at once, as a rule; what it takes besides is found as it comes.
       appender.reserve(end - start + spareBytes);
       publishes.appendNumber(view.getUint32(start + 16, true), view.getFloat64(start + 24, true), durable);
-      this.publish(bytes, view, messagesStart(view, start), end);
+      isTaken = this.publish(bytes, view, messagesStart(view, start), end);
       if (rules.wholeUnits) this.dequeue(settled);
     });
-    if (!rules.wholeUnits) this.service.after(halfMs, () => this.dequeue(settled));
+    if (!rules.wholeUnits) this.service.timers.after(halfMs, () => this.dequeue(settled));
+    return isTaken;
   }
 
-  private publish(bytes: Uint8Array, view: DataView, start: number, end: number): void {
+  /** False: one of them was refused. */
+  private publish(bytes: Uint8Array, view: DataView, start: number, end: number): boolean {
+    let isTaken = true;
     const message = this.view;
     for (let at = start; at < end; at += view.getUint32(at, true)) {
       message.set(bytes, view, at);
@@ -80,8 +87,10 @@ export class UnitLog {
       const { incarnations } = this;
       incarnations.length = message.queueCount;
       for (let i = 0; i < message.queueCount; i++) incarnations[i] = message.incarnation(i);
-      this.service.publishes.append(this.parts, incarnations, (message.flags & RecordFlag.durable) !== 0, 0, 0);
+      const durable = (message.flags & RecordFlag.durable) !== 0;
+      if (!this.service.publishes.append(this.parts, incarnations, durable, 0, 0)) isTaken = false;
     }
+    return isTaken;
   }
 
   /** Takes what it settles out of the queues' hands; what is not there any more was settled otherwise. */

@@ -75,6 +75,7 @@ const settings: readonly Setting[] = [
   { key: 'delivery-limit', check: integer(-1), of: 'queues' },
   { key: 'dead-letter-exchange', check: text, of: 'queues' },
   { key: 'dead-letter-routing-key', check: text, of: 'queues' },
+  { key: 'alternate-exchange', check: text, of: 'exchanges' },
 ];
 
 /** The arguments of queues that stand for settings, with what they may be. */

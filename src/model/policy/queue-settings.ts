@@ -57,6 +57,11 @@ export class QueueSettingsTable {
     this.forget();
   }
 
+  /** Replicas in sync that every queue wants that does not say otherwise. */
+  get minInSync(): number {
+    return this.values.minInSync;
+  }
+
   /** Found once for each queue and state of the policies. */
   of(queue: QueueObject): QueueSettings {
     if (this.version !== this.policies.version) this.forget();

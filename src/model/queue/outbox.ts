@@ -5,3 +5,11 @@ import type { Lsn } from '../../log/lsn.js';
  * low, and none knows it.
  */
 export const outboxIncarnation: Lsn = 2;
+
+/** Another such queue: messages that wait for their time, from the first one on. Nobody consumes from it; see DelayLog. */
+export const delayedIncarnation: Lsn = 3;
+
+/** It is the group's own: the wiring does not know it, and never drops it. */
+export function isOwnQueue(incarnation: Lsn): boolean {
+  return incarnation === outboxIncarnation || incarnation === delayedIncarnation;
+}

@@ -1,8 +1,11 @@
 import { Piece, pieceEntries } from './piece.js';
 
+/** Of all lists that have nothing: those of idle queues. */
+const none: (Piece | undefined)[] = [];
+
 /** The pieces of an index in order of position. Cheap at both ends; the front moves with the queue's consumers. */
 export class PieceList {
-  private pieces: (Piece | undefined)[] = [];
+  private pieces: (Piece | undefined)[] = none;
   private head = 0;
 
   get length(): number {
@@ -33,6 +36,7 @@ export class PieceList {
   }
 
   insert(index: number, piece: Piece): void {
+    if (this.pieces === none) this.pieces = [];
     if (index === this.length) {
       this.pieces.push(piece);
       return;
@@ -62,7 +66,7 @@ export class PieceList {
   }
 
   clear(): void {
-    this.pieces = [];
+    this.pieces = none;
     this.head = 0;
   }
 }

@@ -1,6 +1,9 @@
 /** A binary heap of positions, smallest first: what was given back to a queue and is to go out again in its place. */
+/** Of all heaps that have nothing: most queues' stay so. */
+const none: number[] = [];
+
 export class PositionHeap {
-  private items: number[] = [];
+  private items: number[] = none;
 
   get size(): number {
     return this.items.length;
@@ -12,6 +15,7 @@ export class PositionHeap {
   }
 
   push(position: number): void {
+    if (this.items === none) this.items = [];
     const items = this.items;
     let at = items.length;
     items.push(position);
@@ -44,6 +48,6 @@ export class PositionHeap {
   }
 
   clear(): void {
-    this.items = [];
+    this.items = none;
   }
 }

@@ -25,7 +25,17 @@ export interface VhostObject {
   readonly name: string;
 }
 
-export const ExchangeType = { direct: 'direct', fanout: 'fanout', topic: 'topic', headers: 'headers' } as const;
+export const ExchangeType = {
+  direct: 'direct',
+  fanout: 'fanout',
+  topic: 'topic',
+  headers: 'headers',
+  // RabbitMQ's plugins; from protocol version 3 on.
+  'x-consistent-hash': 'x-consistent-hash',
+  'x-random': 'x-random',
+  'x-modulus-hash': 'x-modulus-hash',
+  'x-delayed-message': 'x-delayed-message',
+} as const;
 export type ExchangeType = (typeof ExchangeType)[keyof typeof ExchangeType];
 
 export interface ExchangeObject {
@@ -167,12 +177,6 @@ export function bindingKey(binding: {
   return `${kind}${binding.destination}\0${binding.routingKey}\0${argumentsKey(binding.arguments)}`;
 }
 
-/** The exchange named by 'alternate-exchange'; undefined if there is none. */
-export function alternateExchange(exchange: ExchangeObject): string | undefined {
-  const name = exchange.arguments['alternate-exchange'];
-  return typeof name === 'string' ? name : undefined;
-}
-
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -209,7 +213,7 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
         durable: json['durable'] === true,
         autoDelete: json['autoDelete'] === true,
         internal: json['internal'] === true,
-        arguments: argumentsFromJson(json['arguments'] ?? {}),
+        arguments: argumentsOf(json['arguments']),
         ...goesWith(json['goesWith']),
       };
     case 'queue':
@@ -221,7 +225,7 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
         durable: json['durable'] === true,
         owner: String(json['owner'] ?? ''),
         autoDelete: json['autoDelete'] === true,
-        arguments: argumentsFromJson(json['arguments'] ?? {}),
+        arguments: argumentsOf(json['arguments']),
         group: Number(json['group']),
         ...(json['replicas'] === undefined ? {} : { replicas: Number(json['replicas']) }),
         ...(json['movesFrom'] === undefined ? {} : { movesFrom: Number(json['movesFrom']) }),
@@ -235,7 +239,7 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
         destinationKind: json['destinationKind'] === 'exchange' ? 'exchange' : 'queue',
         destination: String(json['destination']),
         routingKey: String(json['routingKey']),
-        arguments: argumentsFromJson(json['arguments'] ?? {}),
+        arguments: argumentsOf(json['arguments']),
         durable: json['durable'] === true,
         ...goesWith(json['goesWith']),
       };
@@ -263,6 +267,14 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
     default:
       return undefined;
   }
+}
+
+/** Most have none: they share it. */
+const noArguments: Arguments = Object.freeze({});
+
+function argumentsOf(json: Json | undefined): Arguments {
+  if (json === undefined || Object.keys(json as object).length === 0) return noArguments;
+  return argumentsFromJson(json);
 }
 
 function goesWith(json: Json | undefined): { goesWith?: NodeBoot } {

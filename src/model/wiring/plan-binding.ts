@@ -1,6 +1,4 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
-import { xMatchValues } from '../exchange/headers.js';
-import { argument, describeArgument } from './arguments.js';
 import { nameKey } from './footprint.js';
 import { bindingKey, type ExchangeObject, isDurable, type QueueObject } from './objects.js';
 import type { ChangeBinding } from './operations.js';
@@ -16,6 +14,7 @@ import {
   type Planner,
 } from './planner.js';
 import { checkReplicateArgument, goingWith } from './replicate-argument.js';
+import { checkBindingOf } from './type-arguments.js';
 
 export function planBind(planner: Planner, change: ChangeBinding): void {
   if (change.destinationKind === 'exchange' && change.destination === failoverExchange)
@@ -30,7 +29,7 @@ export function planBind(planner: Planner, change: ChangeBinding): void {
     throw notFound(describe(change.vhost, change.destination));
   }
   checkNameLength('routing key', change.routingKey);
-  if (source.type === 'headers') checkXMatch(change);
+  checkBindingOf(source, change);
   const what = `a binding of ${describeExchange(change.vhost, change.source)}`;
   checkReplicateArgument(change.arguments, what);
   const key = bindingKey(change);
@@ -82,13 +81,4 @@ function checkEnds(planner: Planner, change: ChangeBinding): Ends {
   const destination = planner.queue(change.vhost, change.destination);
   if (destination !== undefined) checkMayUse(destination, change.connection);
   return { source, destination };
-}
-
-function checkXMatch(change: ChangeBinding): void {
-  const value = argument(change.arguments, 'x-match');
-  if (value === undefined || (typeof value === 'string' && xMatchValues.includes(value))) return;
-  throw new RefusedError(
-    Refusal.preconditionFailed,
-    `invalid x-match: ${describeArgument(value)} was received, one of ${xMatchValues.join(', ')} is expected`,
-  );
 }

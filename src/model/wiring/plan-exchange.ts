@@ -1,5 +1,6 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { Arguments } from '../broker.js';
+import { alternateExchange } from '../exchange/target.js';
 import { Replicate } from '../policy/definition.js';
 import { argument, argumentsEqual, describeArgument } from './arguments.js';
 import { nameKey } from './footprint.js';
@@ -16,8 +17,7 @@ import {
   type Planner,
 } from './planner.js';
 import { checkReplicateArgument, goingWith, isReplicated } from './replicate-argument.js';
-
-const alternate = 'alternate-exchange';
+import { checkTypeArguments, checkTypeSpoken } from './type-arguments.js';
 
 export function planDeclareExchange(planner: Planner, declaration: DeclareExchange): void {
   const { vhost, name } = declaration;
@@ -40,6 +40,8 @@ export function planDeclareExchange(planner: Planner, declaration: DeclareExchan
   checkNotReserved('exchange', name);
   checkNameLength('exchange name', name);
   checkAlternate(declaration);
+  checkTypeSpoken(planner.context, type, what);
+  checkTypeArguments(type, declaration.arguments, what);
   const goesWith = goingWith(planner, declaration.arguments, declaration.connection, what);
   planner.footprint.writes(nameKey.exchange(vhost, name));
   planner.create({
@@ -87,16 +89,16 @@ function checkType(type: string): ExchangeType {
   if (Object.hasOwn(ExchangeType, type)) return type as ExchangeType;
   throw new RefusedError(
     Refusal.preconditionFailed,
-    `unknown exchange type '${type}'; use 'direct', 'fanout', 'topic' or 'headers'`,
+    `unknown exchange type '${type}'; known are ${Object.keys(ExchangeType).join(', ')}`,
   );
 }
 
 function checkAlternate(declaration: DeclareExchange): void {
-  const value = argument(declaration.arguments, alternate);
+  const value = argument(declaration.arguments, alternateExchange);
   if (value === undefined || typeof value === 'string') return;
   throw new RefusedError(
     Refusal.preconditionFailed,
-    `invalid arg '${alternate}' for ${describeExchange(declaration.vhost, declaration.name)}: ` +
+    `invalid arg '${alternateExchange}' for ${describeExchange(declaration.vhost, declaration.name)}: ` +
       `${describeArgument(value)} was received, a string is expected`,
   );
 }
@@ -109,9 +111,9 @@ function checkSameExchange({ context }: Planner, current: ExchangeObject, declar
   checkEquivalent('internal', what, declaration.internal, current.internal);
   const level = (table: Arguments): string => (isReplicated(table) ? Replicate.all : Replicate.none);
   if (!context.isAlone) checkEquivalent('x-replicate', what, level(declaration.arguments), level(current.arguments));
-  const received = argument(declaration.arguments, alternate);
-  const now = argument(current.arguments, alternate);
+  const received = argument(declaration.arguments, alternateExchange);
+  const now = argument(current.arguments, alternateExchange);
   if (!argumentsEqual(received, now)) {
-    throw inequivalent(alternate, what, describeArgument(received), describeArgument(now));
+    throw inequivalent(alternateExchange, what, describeArgument(received), describeArgument(now));
   }
 }

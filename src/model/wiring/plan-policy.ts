@@ -1,5 +1,6 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
 import { Feature } from '../../base/versions.js';
+import { alternateExchange } from '../exchange/target.js';
 import { ApplyTo, definitionProblem } from '../policy/definition.js';
 import { PatternError } from '../policy/pattern-parser.js';
 import { Pattern } from '../policy/pattern.js';
@@ -22,6 +23,11 @@ export function planSetPolicy(planner: Planner, { policy }: SetPolicy): void {
     );
   checkVhost(planner.tables, vhost);
   checkPolicy(policy, planner.context.replicasMax());
+  if (version < Feature.exchangeTypes && Object.hasOwn(policy.definition, alternateExchange))
+    throw new RefusedError(
+      Refusal.preconditionFailed,
+      `policy '${name}' cannot set '${alternateExchange}' while the cluster speaks protocol version ${version}: it takes ${Feature.exchangeTypes}, which is spoken when all nodes do`,
+    );
   planner.footprint.writes(nameKey.policy(vhost, name));
   const current = planner.tables.policies.find(vhost, name);
   const older = planner.tables.policies.named(vhost, name);

@@ -6,9 +6,10 @@
  * until it is.
  */
 import { Refusal, RefusedError } from '../../base/errors.js';
+import type { Random } from '../../base/random.js';
 import type { Lsn } from '../../log/lsn.js';
-import type { Arguments, ConnectionId } from '../broker.js';
-import { Router, type Routing } from '../exchange/router.js';
+import type { Arguments, ConnectionId, Properties } from '../broker.js';
+import { nowhere, Router, type Routing } from '../exchange/router.js';
 import type { ExchangeTarget, QueueTarget } from '../exchange/target.js';
 import { GroupQueues, type QueueChange } from './group-queues.js';
 import { Moves } from './moves.js';
@@ -48,10 +49,15 @@ export class WiringTables {
   private readonly uses = new Map<Lsn, UseObject>();
   private readonly owned = new Map<ConnectionId, Map<Lsn, QueueObject>>();
   private readonly observers = new Set<QueueObserver>();
-  private readonly router = new Router();
+  private readonly router: Router;
   private readonly counts = { vhost: 0, exchange: 0, queue: 0, binding: 0, use: 0, policy: 0, move: 0 };
   private appliedVersion: Lsn = 0;
   private routes = 0;
+
+  /** @param random for exchanges that route by chance. */
+  constructor(random: Pick<Random, 'int'> = { int: () => 0 }) {
+    this.router = new Router({ policies: this.policies, random });
+  }
 
   /** The lsn of the last wiring event applied. */
   get version(): Lsn {
@@ -225,6 +231,7 @@ export class WiringTables {
     routingKey: string,
     headers: () => Arguments,
     moreKeys?: readonly string[],
+    properties?: Properties,
   ): Routing {
     const names = this.vhosts.get(vhost);
     const from = names?.exchanges.get(exchange);
@@ -237,15 +244,26 @@ export class WiringTables {
         `cannot publish to internal exchange '${exchange}' in vhost '${vhost}'`,
       );
     }
-    return this.placed(this.router.route(from, routingKey, names.exchanges, headers, moreKeys));
+    return this.placed(this.router.route(from, routingKey, names.exchanges, headers, moreKeys, properties));
   }
 
-  /** Where the broker's own messages to an exchange go, be it internal or not. Nowhere, if there is no such exchange. */
-  routeFrom(vhost: string, exchange: string, routingKey: string = '', headers: () => Arguments = () => ({})): Routing {
+  /**
+   * Where the broker's own messages to an exchange go, be it internal or not. Nowhere, if there is no such exchange.
+   * @param hasWaited the time has come for which it had the message wait.
+   */
+  routeFrom(
+    vhost: string,
+    exchange: string,
+    routingKey: string = '',
+    headers: () => Arguments = () => ({}),
+    moreKeys?: readonly string[],
+    properties?: Properties,
+    hasWaited = false,
+  ): Routing {
     const names = this.vhosts.get(vhost);
     const from = names?.exchanges.get(exchange);
-    if (names === undefined || from?.exchange === undefined) return { keyed: true, queues: [], waits: false };
-    return this.placed(this.router.route(from, routingKey, names.exchanges, headers));
+    if (names === undefined || from?.exchange === undefined) return nowhere;
+    return this.placed(this.router.route(from, routingKey, names.exchanges, headers, moreKeys, properties, hasWaited));
   }
 
   /** Where publishes go while queues move. */
@@ -257,7 +275,7 @@ export class WiringTables {
       if (move?.stage === MoveStage.closing) waits = true;
       return move?.stage === MoveStage.draining ? move.source : queue;
     });
-    return { keyed: routing.keyed, queues, waits };
+    return { ...routing, queues, waits };
   }
 
   /** The bindings that leave the exchanges of that name, in all vhosts. */

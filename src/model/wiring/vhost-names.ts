@@ -42,7 +42,7 @@ export class VhostNames {
         internal: exchange === failoverExchange,
         arguments: {},
       };
-      const matcher = exchange === '' ? new DefaultMatcher(this.queues) : createMatcher(type);
+      const matcher = exchange === '' ? new DefaultMatcher(this.queues) : createMatcher(object);
       this.exchanges.set(exchange, ExchangeTarget.predeclared(object, matcher));
     }
   }

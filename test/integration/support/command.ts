@@ -12,6 +12,11 @@ const firstPort = 20_000;
 const endMsMax = 60_000;
 const stopMsMax = 20_000;
 
+/** The words of a command, for who runs it in another way. */
+export function commandLine(args: readonly string[]): string[] {
+  return [process.execPath, main, ...args];
+}
+
 /** A run of the command line. */
 export class Run {
   stdout = '';
@@ -24,7 +29,7 @@ export class Run {
 
   /** @param shell what bash runs before it becomes the command: limits of the process, for example. */
   constructor(args: readonly string[], shell: string = '') {
-    const command = [process.execPath, main, ...args];
+    const command = commandLine(args);
     const [file, ...rest] = shell === '' ? command : ['bash', '-c', `${shell}; exec "$@"`, 'bash', ...command];
     this.child = spawn(file!, rest, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.child.stdout!.on('data', (bytes: Buffer) => {

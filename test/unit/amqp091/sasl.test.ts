@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { readCredentials } from '../../../src/amqp091/sasl.js';
+import { mechanismsFor, readCredentials } from '../../../src/amqp091/sasl.js';
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
+
+describe('mechanismsFor', () => {
+  it('offers EXTERNAL where a certificate names somebody', () => {
+    assert.equal(mechanismsFor(undefined), 'PLAIN AMQPLAIN');
+    assert.equal(mechanismsFor('ann'), 'PLAIN AMQPLAIN EXTERNAL');
+  });
+});
 
 describe('readCredentials', () => {
   it('reads PLAIN, with or without an authorization identity', () => {

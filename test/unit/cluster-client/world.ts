@@ -220,6 +220,9 @@ export class TestGroup {
 
 class TestDirectory implements GroupDirectory {
   learnSoon(): void {}
+  delayGroup(): number {
+    return 1;
+  }
   private readonly node: TestNode;
   private readonly known = new Map<number, Leadership>();
   private readonly groups: Map<number, TestGroup> = new Map();

@@ -13,6 +13,9 @@ describe('settings', () => {
       data: './understudy-data',
       amqp: { host: '127.0.0.1', port: 5672 },
       http: { host: '127.0.0.1', port: 15_672 },
+      amqps: null,
+      https: null,
+      tls: null,
       cluster: { host: '127.0.0.1', port: 25_672 },
       coordinator: null,
       links: null,
@@ -23,6 +26,8 @@ describe('settings', () => {
       placement: 'spread',
       replicate: 'all',
       memoryBytes: 256 * 1024 * 1024,
+      memoryHighWatermark: null,
+      diskAlarm: 'node',
       diskFreeBytesMin: 50 * 1024 * 1024,
       product: 'understudy',
       lead: true,
@@ -68,6 +73,13 @@ describe('settings', () => {
     ['etcd-ca', ''],
     ['etcd-tls', 'perhaps'],
     ['amqp', ['127.0.0.1:1']],
+    ['amqps', 'yes'],
+    ['tls-clients', 'perhaps'],
+    ['tls-login-from', 'serial'],
+    ['memory-high-watermark', '1.5'],
+    ['memory-high-watermark', '130%'],
+    ['memory-high-watermark', 'much'],
+    ['disk-alarm', 'none'],
   ] as const) {
     it(`refuse ${name}: ${JSON.stringify(value)} by name`, () => {
       assert.throws(
@@ -155,7 +167,7 @@ describe('a settings file', () => {
   });
 
   for (const [what, text, message] of [
-    ['an unknown name', 'amqps: 1', /there is no setting "amqps"; known: node, data/],
+    ['an unknown name', 'ampq: 1', /there is no setting "ampq"; known: node, data/],
     ['a list', '- a', /expected lines such as/],
     ['no YAML', 'a: [', /c\.yaml: .* at line 1, column 5$/],
   ] as const) {

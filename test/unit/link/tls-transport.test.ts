@@ -129,6 +129,31 @@ test('a port on which nothing listens refuses with TLS too', async () => {
   await assert.rejects(dial(n2), { failure: 'refused' });
 });
 
+test('new certificates are shown and checked from then on, and streams that are up stay', async () => {
+  const transport = new TcpTransport({ tls: n1 });
+  const taken: ByteStream[] = [];
+  const server = await transport.listen('127.0.0.1:0', (stream) => {
+    taken.push(stream);
+    stream.onData = (bytes) => stream.write(Uint8Array.from(bytes));
+  });
+  const early = await new TcpTransport({ tls: n2 }).dial(server.address, 2000);
+  let got = '';
+  early.onData = (bytes) => {
+    got += Buffer.from(bytes).toString();
+  };
+  assert.throws(() => transport.renew({ ...stranger, key: n1.key }), /key/);
+  transport.renew(stranger);
+  await assert.rejects(new TcpTransport({ tls: n2 }).dial(server.address, 2000), unreachable(/certificate/));
+  await new TcpTransport({ tls: stranger }).dial(server.address, 2000);
+  await eventually('who has one of the new authority is let in', () => taken.length === 2);
+  const far = await listening(n1);
+  await assert.rejects(transport.dial(far.server.address, 2000), unreachable(/certificate/));
+  early.write(Buffer.from('still here'));
+  await eventually('the first goes on', () => got === 'still here');
+  await server.close();
+  await far.server.close();
+});
+
 test('a key that does not fit its certificate is found at once', () => {
   assert.throws(() => new TcpTransport({ tls: { ...n1, key: n2.key } }), /key/);
 });

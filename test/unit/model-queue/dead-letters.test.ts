@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { rulesWithout } from '../../../src/base/rules.js';
 import type { Lsn } from '../../../src/log/lsn.js';
 import { immediately, type MessageParts } from '../../../src/log/record.js';
-import { readEnvelope } from '../../../src/model/dead-letter/envelope.js';
+import { EnvelopeKind, readEnvelope } from '../../../src/model/dead-letter/envelope.js';
 import { markerFormat } from '../../../src/model/group-service/marker-format.js';
 import { outboxIncarnation } from '../../../src/model/queue/outbox.js';
 import { noTraits } from '../../../src/model/queue/queue-traits.js';
@@ -148,6 +148,7 @@ describe('dead letters', () => {
     assert.equal(client.settledCount, 1);
     const [position] = primary.state.queue(outboxIncarnation)!.index.positionsAscending(0, 1);
     assert.deepEqual(readEnvelope(viewAt(primary, outboxIncarnation, position!)), {
+      kind: EnvelopeKind.dead,
       vhost: '/',
       exchange: 'graves',
       routingKey: 'late',

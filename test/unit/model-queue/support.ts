@@ -208,8 +208,10 @@ export class TestClock implements Clock {
   now(): number {
     return this.time;
   }
+  /** Somebody sets the wall clock. */
+  wallOffset = 0;
   wall(): number {
-    return this.time;
+    return this.time + this.wallOffset;
   }
   after(delayMs: number, run: () => void): Timer {
     const timer = { at: this.time + delayMs, run };

@@ -7,7 +7,7 @@ import { EnqueueView } from '../../../src/log/record.js';
 import type { GroupServicePort } from '../../../src/model/group-port.js';
 import type { QueueTraitsSource } from '../../../src/model/group-service/traits-of.js';
 import { outboxIncarnation } from '../../../src/model/queue/outbox.js';
-import { noTraits, type QueueTraits } from '../../../src/model/queue/queue-traits.js';
+import { noTraits, Overflow, type QueueTraits } from '../../../src/model/queue/queue-traits.js';
 import { encodeUnit, unitLength, type UnitSettlement } from '../../../src/model/unit.js';
 import { publish, q, setUp, subscribe } from './service-support.js';
 import { messageParts, TestClient, TestPrimary } from './support.js';
@@ -185,6 +185,34 @@ describe('units', () => {
     // Number, message, dequeue; the outbox is opened, and gets the other one, which is dequeued.
     assert.deepEqual(primary.log.units, [6]);
     assert.equal(client.confirmedTo, 3);
+  });
+
+  it('are done but for what a full queue refuses, and say so', () => {
+    const { primary, client, port } = setUp({ traits: traitsOf({ lengthMax: 2, overflow: Overflow.rejectPublish }) });
+    primary.openQueue(other);
+    publish(port, 1, 1);
+    primary.run();
+    transact(
+      port,
+      unit(2, [
+        ['a', q],
+        ['b', q, other],
+        ['c', other],
+      ]),
+    );
+    primary.run();
+    assert.deepEqual(client.refused, [2]);
+    assert.equal(client.confirmedTo, 2);
+    assert.deepEqual(
+      [bodiesIn(primary, q), bodiesIn(primary, other)],
+      [
+        ['m1', 'a'],
+        ['b', 'c'],
+      ],
+    );
+    transact(port, unit(3, [['d', other]]));
+    primary.run();
+    assert.deepEqual(client.refused, [2]);
   });
 
   it('do to queues what a plain list would have', () => {

@@ -84,7 +84,7 @@ test('declarations that differ from the exchange that is there', () => {
     wiring.refused(declareExchange('e', 'direct')),
     /'alternate-exchange' .* received none but current is the value 'a' of type 'longstr'/,
   );
-  assert.match(wiring.refused(declareExchange('e', 'x-random')), /unknown exchange type 'x-random'/);
+  assert.match(wiring.refused(declareExchange('e', 'x-other')), /unknown exchange type 'x-other'/);
 });
 
 test('passive declarations only ask', () => {

@@ -7,7 +7,12 @@ import { bindingObject } from './support.js';
 
 function match(matcher: TopicMatcher, key: string): string[] {
   const names = new Set<string>();
-  matcher.match(key, { reach: (target: Target) => names.add(target.name), headers: () => ({}) });
+  matcher.match(key, {
+    reach: (target: Target) => names.add(target.name),
+    headers: () => ({}),
+    property: () => '',
+    chance: () => 0,
+  });
   return [...names].sort();
 }
 

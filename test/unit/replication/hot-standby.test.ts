@@ -34,11 +34,11 @@ class World {
   }
 
   get now(): string {
-    return `${this.standby.state} ${this.standby.primary}`;
+    return `${this.standby.state} ${this.standby.primary(false)}`;
   }
 
-  member(node: string, amqp = `${node}:5672`, boot = 1): void {
-    const value = { ...replica(node, boot), ordinal: 1, address: '', amqp, http: '', pid: 1, lead: true };
+  member(node: string, amqp = `${node}:5672`, boot = 1, amqps?: string): void {
+    const value = { ...replica(node, boot), ordinal: 1, address: '', amqp, http: '', amqps, pid: 1, lead: true };
     this.map.members.set(node, { version: 1, value: { ...value, state: MemberState.ready } });
     for (const listener of this.listeners) listener.memberChanged(undefined, node);
   }
@@ -63,15 +63,27 @@ describe('hot standby', () => {
     const world = new World(ClientPolicy.any);
     world.link('n1', undefined);
     assert.equal(world.standby.state, 'serving');
-    assert.deepEqual(world.standby.addresses(), ['n2:5672', 'n3:5672', 'n1:5672']);
+    assert.deepEqual(world.standby.addresses(false), ['n2:5672', 'n3:5672', 'n1:5672']);
   });
 
   it('sends them to the primary, and lists the successors after it', () => {
     const world = new World(ClientPolicy.primary);
     assert.equal(world.now, 'standby n1:5672');
-    assert.deepEqual(world.standby.addresses(), ['n1:5672', 'n2:5672', 'n3:5672']);
+    assert.deepEqual(world.standby.addresses(false), ['n1:5672', 'n2:5672', 'n3:5672']);
     world.lead('n1', 1, ['n1', 'n3']);
-    assert.deepEqual(world.standby.addresses(), ['n1:5672', 'n3:5672', 'n2:5672']);
+    assert.deepEqual(world.standby.addresses(false), ['n1:5672', 'n3:5672', 'n2:5672']);
+  });
+
+  it('sends those who come over TLS where TLS is, and a primary without any other port is there as well', () => {
+    const world = new World(ClientPolicy.primary);
+    assert.equal(world.standby.primary(true), '');
+    world.member('n3', 'n3:5672', 1, 'n3:5671');
+    world.member('n1', '', 1, 'n1:5671');
+    assert.deepEqual(world.standby.addresses(true), ['n1:5671', 'n3:5671']);
+    assert.deepEqual(world.standby.addresses(false), ['n2:5672', 'n3:5672']);
+    assert.equal(world.standby.primary(true), 'n1:5671');
+    assert.equal(world.standby.primaryNode, 'n1');
+    assert.equal(world.now, 'standby ');
   });
 
   it('tells what happens from the loss of the primary to the takeover, each once', () => {
@@ -81,7 +93,7 @@ describe('hot standby', () => {
     world.lead('n2', 1, ['n2', 'n3']);
     world.member('n1', '', 4);
     assert.deepEqual(world.changes, ['unsettled n1:5672', 'serving n2:5672']);
-    assert.deepEqual(world.standby.addresses(), ['n2:5672', 'n3:5672']);
+    assert.deepEqual(world.standby.addresses(false), ['n2:5672', 'n3:5672']);
   });
 
   it('sends nobody to another boot of the primary, nor to one whose clients are being dismissed', () => {

@@ -18,5 +18,7 @@ describe('StaticAuthenticator', () => {
     assert.equal(await authenticator.authenticate('ann', bytes('secret'), origin), true);
     assert.equal(await authenticator.authenticate('guest', bytes('guest'), origin), false);
     assert.equal(await authenticator.authenticate('bob', bytes(''), origin), false);
+    assert.equal(await authenticator.recognize('ann', { ...origin, mechanism: 'EXTERNAL' }), true);
+    assert.equal(await authenticator.recognize('bob', { ...origin, mechanism: 'EXTERNAL' }), false);
   });
 });

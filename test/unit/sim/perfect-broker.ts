@@ -425,6 +425,7 @@ export function perfectBrokers(defects: Partial<Defects> = {}): ProcessFactory {
         logEnd: () => 0,
         attachedEpoch: () => 1,
         moves: () => [],
+        delayGroup: () => 1,
         groupOf: (_vhost, name) => (memory.queues.has(name) ? 1 : -1),
         incarnationOf: (_vhost, name) => memory.queues.get(name)?.incarnation ?? 0,
         queues: () =>
