@@ -12,6 +12,7 @@ import { PropertyView } from './codec/property-view.js';
 import { rewriteHeaders } from './header-rewrite.js';
 
 const deaths = 'x-death';
+const copies = 'CC';
 const firstReason = 'x-first-death-reason';
 const firstQueue = 'x-first-death-queue';
 const firstExchange = 'x-first-death-exchange';
@@ -24,7 +25,8 @@ function propertiesOf({ bytes, headerStart, headerLength }: EnqueueView): Proper
 
 export const deathHeaders: Pick<HeaderCodec, 'note' | 'isCircle'> = {
   note(message, death) {
-    return rewriteHeaders(properties, withDeath(propertiesOf(message).headers(), message, death), false);
+    const headers = withDeath(propertiesOf(message).headers(), message, death);
+    return rewriteHeaders(properties, headers, false, death.hasNewKey ? copies : '');
   },
 
   isCircle(message, queue) {
@@ -58,7 +60,7 @@ function withDeath(before: Arguments, message: EnqueueView, { reason, queue, tim
       queue,
       time: new Timestamp(time),
       exchange,
-      'routing-keys': [textAt(message, message.metaStart + 1 + message.bytes[message.metaStart]!)],
+      'routing-keys': [textAt(message, message.metaStart + 1 + message.bytes[message.metaStart]!), ...copyKeys(before)],
       ...(expiration === undefined ? {} : { 'original-expiration': expiration }),
     };
     headers[deaths] = [entry, ...others];
@@ -69,6 +71,11 @@ function withDeath(before: Arguments, message: EnqueueView, { reason, queue, tim
     headers[firstExchange] = exchange;
   }
   return headers;
+}
+
+function copyKeys(headers: Arguments): ArgumentValue[] {
+  const keys = Object.hasOwn(headers, copies) ? headers[copies] : undefined;
+  return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : [];
 }
 
 function countOf(value: ArgumentValue | undefined): bigint {

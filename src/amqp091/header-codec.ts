@@ -29,7 +29,13 @@ export const headerCodec: HeaderCodec = {
 
   moreKeys(message) {
     const properties = propertiesOf(message);
-    return properties.routingFields === 0 ? noKeys : carbonKeys(properties);
+    if (properties.routingFields === 0) return noKeys;
+    try {
+      return carbonKeys(properties);
+    } catch {
+      // A broker that did not look at it let it in.
+      return noKeys;
+    }
   },
 
   properties: (message): Properties => {

@@ -13,8 +13,14 @@ const writer = new ByteWriter();
 /**
  * A message's property flags and list again, byte for byte but for its headers: those of `headers` replace or join what it has.
  * @param keepsExpiration false: the message expires no more
+ * @param gone a header that it has no more
  */
-export function rewriteHeaders(view: PropertyView, headers: Arguments, keepsExpiration: boolean): Uint8Array {
+export function rewriteHeaders(
+  view: PropertyView,
+  headers: Arguments,
+  keepsExpiration: boolean,
+  gone = '',
+): Uint8Array {
   const { bytes, start, end, headersStart, headersEnd } = view;
   const expirationAt = keepsExpiration ? -1 : view.expirationAt;
   const dropped = keepsExpiration ? 0 : PropertyFlag.expiration;
@@ -23,7 +29,7 @@ export function rewriteHeaders(view: PropertyView, headers: Arguments, keepsExpi
   writer.u8(flags & 0xff);
   const tableAt = headersStart >= 0 ? headersStart : headersBelong(view);
   writer.raw(bytes, start + 2, tableAt);
-  writeHeaders(view, headers);
+  writeHeaders(view, headers, gone);
   const restAt = headersStart >= 0 ? headersEnd : tableAt;
   if (expirationAt < 0) writer.raw(bytes, restAt, end);
   else {
@@ -43,15 +49,15 @@ function headersBelong({ bytes, start, flags }: PropertyView): number {
   return at;
 }
 
-/** A table of these, and of the message's own that they do not replace. */
-function writeHeaders(view: PropertyView, headers: Arguments): void {
+/** A table of these, and of the message's own that they do not replace, without the one that is gone. */
+function writeHeaders(view: PropertyView, headers: Arguments, gone: string): void {
   const lengthAt = writer.length;
   writeTable(writer, headers);
   if (view.headersStart >= 0)
     copyFields(
       reader.set(view.bytes, view.headersStart, view.headersEnd),
       writer,
-      (name) => !Object.hasOwn(headers, name),
+      (name) => name !== gone && !Object.hasOwn(headers, name),
     );
   writer.patchU32(lengthAt, writer.length - lengthAt - 4);
 }

@@ -24,7 +24,6 @@ import { PatientGate } from '../client/patient-gate.js';
 /** It is asked so often for the outbox, and tried so often whether a message may be routed by now. */
 const subscribeMs = 50;
 const routeMs = 5;
-const noKeys: readonly string[] = [];
 
 export interface OutboxSenderOptions {
   group: number;
@@ -219,7 +218,7 @@ export class OutboxSender implements DeliverySink, PublishOwner {
     const { tables, headers, clients } = this.options;
     const { last } = this;
     const hasWaited = kindOf(message) === EnvelopeKind.delayed;
-    const keys = hasWaited ? headers.moreKeys(message) : noKeys;
+    const keys = headers.moreKeys(message);
     const isPlain = hasWaited && keys.length === 0;
     if (isPlain && last?.route.version === tables.routingVersion && last.isFor(message)) return last.route;
     const { vhost, exchange, routingKey } = readEnvelope(message);

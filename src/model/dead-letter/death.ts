@@ -19,6 +19,8 @@ export interface Death {
   readonly queue: string;
   /** Seconds since 1970. */
   readonly time: number;
+  /** Its queue names the key with which it goes on: its own keys, CC too, count no more. */
+  readonly hasNewKey: boolean;
 }
 
 /** What a protocol does with its messages' headers when they die, or have waited for their time: the model does not read them. */

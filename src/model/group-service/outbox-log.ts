@@ -214,7 +214,9 @@ export class OutboxLog {
     parts.origin = undefined;
     parts.expiresAt = 0;
     parts.setMeta(envelope(message, to.vhost, to.exchange, to.routingKey));
-    parts.setHeader(headers.note(message, { reason, queue: to.queue, time: Math.floor(clock.wall() / 1000) }));
+    const time = Math.floor(clock.wall() / 1000);
+    const hasNewKey = to.routingKey !== undefined;
+    parts.setHeader(headers.note(message, { reason, queue: to.queue, time, hasNewKey }));
   }
 
   /** A message that the queue has refused, as it is to be in the outbox; none if nobody wants it. To be written in this turn. */
