@@ -34,7 +34,7 @@ export interface TransactionOptions {
     routingKey: string,
     headers: () => Arguments,
     moreKeys?: readonly string[],
-    properties?: Properties | undefined,
+    properties?: Properties,
   ): Route;
   reply(address: string, parts: MessageParts): void;
   /** So many bytes are published. */
