@@ -4,8 +4,10 @@
  */
 import { RefusedError } from '../../../src/base/errors.js';
 import { EnqueueView, encodeEnqueue, enqueueLength, type MessageParts } from '../../../src/log/record.js';
+import { delayOf } from '../../../src/model/delay/delay-header.js';
 import { MapKey } from '../../../src/cluster/map.js';
 import type {
+  Arguments,
   Broker,
   ConsumeRequest,
   DeliverySink,
@@ -20,6 +22,7 @@ import type {
 } from '../../../src/model/broker.js';
 import { FakeTransactions } from '../../fakes/fake-transactions.js';
 import { FakeReplies } from '../../fakes/fake-replies.js';
+import { delayingExchange } from '../../../sim/workload/declarer.js';
 import type { ProcessFactory, SimPorts, SimProcess } from '../../../sim/node-ports.js';
 
 export interface Defects {
@@ -48,6 +51,8 @@ interface Stored {
   record: Uint8Array;
   redelivered: boolean;
   holder: PerfectSubscription | undefined;
+  /** It waits until then. */
+  due: number;
 }
 
 class Queue {
@@ -65,13 +70,17 @@ class Queue {
 
 class PerfectRoute implements Route {
   readonly version: number;
-  readonly keyed = true;
   readonly isKnown = true;
   readonly queues: Queue[];
+  readonly delayMs: number;
 
-  constructor(version: number, queues: Queue[]) {
+  constructor(version: number, queues: Queue[], delayMs: number) {
     this.version = version;
+    this.delayMs = delayMs;
     this.queues = queues;
+  }
+  get keyed(): boolean {
+    return this.delayMs === 0;
   }
   get queueCount(): number {
     return this.queues.length;
@@ -218,24 +227,27 @@ class PerfectBroker implements Broker {
     return this.memory.version;
   }
 
-  route(_vhost: string, exchange: string, routingKey: string): Route {
-    const names = exchange === '' ? [routingKey] : [...this.memory.fanned];
+  route(_vhost: string, exchange: string, routingKey: string, headers: () => Arguments = () => ({})): Route {
+    const delayMs = exchange === delayingExchange ? delayOf(headers()) : 0;
+    const bound = delayMs > 0 ? ['late'] : [...this.memory.fanned];
+    const names = exchange === '' ? [routingKey] : bound;
     const queues = names.map((name) => this.memory.queues.get(name)).filter((queue) => queue !== undefined);
-    return new PerfectRoute(this.memory.version, queues);
+    return new PerfectRoute(this.memory.version, queues, delayMs);
   }
 
   publish(route: Route, parts: MessageParts, owner: PublishOwner, tag: number): number {
     const record = new Uint8Array(enqueueLength(parts, 1));
     encodeEnqueue(record, new DataView(record.buffer), 0, parts, [0], false, 0, 0);
-    for (const queue of (route as PerfectRoute).queues) this.store(queue, record);
+    const { queues, delayMs } = route as PerfectRoute;
+    for (const queue of queues) this.store(queue, record, this.ports.clock.wall() + delayMs);
     this.ports.clock.after(1, () => owner.completed(tag));
     return 1;
   }
 
-  private store(queue: Queue, record: Uint8Array): void {
+  private store(queue: Queue, record: Uint8Array, due: number): void {
     if (this.defect('lose')) return;
     for (let copies = this.defect('double') ? 2 : 1; copies > 0; copies--) {
-      const message = { position: this.memory.position++, record, redelivered: false, holder: undefined };
+      const message = { position: this.memory.position++, record, redelivered: false, holder: undefined, due };
       const last = queue.messages.at(-1);
       if (this.defect('misorder') && last !== undefined && last.holder === undefined) {
         queue.messages.splice(-1, 0, message);
@@ -259,8 +271,14 @@ class PerfectBroker implements Broker {
   }
 
   private dispatchNow(queue: Queue): void {
+    const now = this.ports.clock.wall();
+    let next = Number.POSITIVE_INFINITY;
     for (const message of [...queue.messages]) {
       if (message.holder !== undefined) continue;
+      if (message.due > now) {
+        next = Math.min(next, message.due);
+        continue;
+      }
       const ready = [...queue.subscriptions].filter(
         (candidate) => candidate.credit > 0 && candidate.node === this.node,
       );
@@ -273,6 +291,7 @@ class PerfectBroker implements Broker {
         this.send(queue, second, message);
       }
     }
+    if (next !== Number.POSITIVE_INFINITY) this.ports.clock.after(next - now, () => this.dispatchNow(queue));
   }
 
   private send(queue: Queue, subscription: PerfectSubscription, message: Stored): void {
@@ -299,7 +318,8 @@ class PerfectBroker implements Broker {
       request.failed(new RefusedError('not-found', `no queue '${request.queue}'`));
       return;
     }
-    const message = queue.messages.find((candidate) => candidate.holder === undefined);
+    const now = this.ports.clock.wall();
+    const message = queue.messages.find((candidate) => candidate.holder === undefined && candidate.due <= now);
     if (message === undefined) {
       request.empty();
       return;
