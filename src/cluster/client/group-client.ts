@@ -316,7 +316,6 @@ export class GroupClient implements HolderClient, Flushable {
 
   /** The primary took the attachment: says everything again that is not answered. */
   attached(tie: Tie): void {
-    const version = this.context.wiringVersion();
     this.tie = tie;
     this.port = tie.port;
     this.confirms.doubt(tie.port.taken);
@@ -324,8 +323,8 @@ export class GroupClient implements HolderClient, Flushable {
     if (this.mayBePassedOnTwice) this.outbox.flagMoved();
     if (this.context.rules.resendFirst) this.outbox.rewind(this.confirms.confirmed);
     else this.rewindLate = true;
-    this.send(tie, this.requests.size > 0);
-    this.requests.askAll(tie.port, version);
+    this.requests.askAllAfter(this.outbox.last);
+    this.send(tie);
     this.direct = tie.direct;
   }
 
@@ -467,7 +466,7 @@ export class GroupClient implements HolderClient, Flushable {
     this.dirty = false;
     for (const [owner, tag] of this.refusals.splice(0)) owner.refused(tag);
     this.closing.giveBack();
-    if (this.tie !== undefined) this.send(this.tie, false);
+    if (this.tie !== undefined) this.send(this.tie);
     else if (this.gone !== '') this.abandon(this.gone);
     if (this.toGrant.length === 0) return;
     const opened = this.toGrant;
@@ -475,8 +474,10 @@ export class GroupClient implements HolderClient, Flushable {
     for (const subscription of opened) subscription.grantFirst();
   }
 
-  private send(tie: Tie, isAsked: boolean): void {
-    tie.send(this.outbox, this.settlements, this.context.wiringVersion(), isAsked);
+  private send(tie: Tie): void {
+    const version = this.context.wiringVersion();
+    tie.send(this.outbox, this.settlements, version, this.requests.areDue);
+    if (this.requests.areDue) this.requests.askDue(tie.port, version, this.outbox.unsent);
     if (!this.rewindLate) return;
     this.rewindLate = false;
     this.outbox.rewind(this.confirms.confirmed);
@@ -485,8 +486,8 @@ export class GroupClient implements HolderClient, Flushable {
 
   /** Asks in order with what was published and settled before. */
   private ask(request: number): void {
-    if (this.tie === undefined) return this.touch();
-    this.send(this.tie, true);
-    this.requests.ask(request, this.tie.port, this.context.wiringVersion());
+    this.requests.askAfter(request, this.outbox.last);
+    if (this.tie === undefined) this.touch();
+    else this.send(this.tie);
   }
 }

@@ -79,6 +79,14 @@ export class PublishOutbox {
     );
   }
 
+  /** Sequence of the first record that was not sent to the present attachment; infinite if all were. */
+  get unsent(): number {
+    if (this.allSent) return Number.POSITIVE_INFINITY;
+    const segment = this.segments[this.cursorSegment]!;
+    if (this.cursorOffset < segment.used) return segment.view.getFloat64(this.cursorOffset + 24, true);
+    return this.segments[this.cursorSegment + 1]!.view.getFloat64(24, true);
+  }
+
   /** Encodes a publish as the last record. */
   append(parts: MessageParts, incarnations: readonly number[], durable: boolean, boot: number, sequence: number): void {
     const segment = this.room(enqueueLength(parts, incarnations.length));

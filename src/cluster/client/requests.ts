@@ -1,4 +1,5 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
+import { Ring } from '../../base/ring.js';
 import type { EnqueueView } from '../../log/record.js';
 import type { DeliverySink, GetRequest, Holder } from '../../model/broker.js';
 import { queueRefused } from './refusal.js';
@@ -100,6 +101,8 @@ class Purge implements Request {
 /** Gets, counts and purges in flight between one node and one group. Bounded in time: see `expire`. */
 export class Requests {
   private readonly pending = new Map<number, Request>();
+  /** Not asked yet, in order. */
+  private readonly due = new Ring<readonly [number: number, after: number]>();
   private lastNumber = 0;
 
   get size(): number {
@@ -128,12 +131,28 @@ export class Requests {
     return this.keep(new Purge(incarnation, now, resolve, fail));
   }
 
-  ask(number: number, port: ServiceControl, wiringVersion: number): void {
-    this.pending.get(number)?.ask(port, number, wiringVersion);
+  /** True if questions wait for publishes before them to be sent. */
+  get areDue(): boolean {
+    return this.due.length > 0;
   }
 
-  askAll(port: ServiceControl, wiringVersion: number): void {
-    for (const [number, request] of this.pending) request.ask(port, number, wiringVersion);
+  /** It is to be asked when the publishes up to `after` are sent. */
+  askAfter(number: number, after: number): void {
+    this.due.push([number, after]);
+  }
+
+  /** All are to be asked (again) when the publishes up to `after` are sent. */
+  askAllAfter(after: number): void {
+    this.due.clear();
+    for (const number of this.pending.keys()) this.due.push([number, after]);
+  }
+
+  /** Asks what is due. @param unsent the first publish that is not sent */
+  askDue(port: ServiceControl, wiringVersion: number, unsent: number): void {
+    while (this.due.length > 0 && this.due.peek()![1] < unsent) {
+      const [number] = this.due.shift()!;
+      this.pending.get(number)?.ask(port, number, wiringVersion);
+    }
   }
 
   /** Returns false if nobody waits for the message: it is to be given back unless it was a get without acks. */

@@ -22,7 +22,7 @@ export interface Tie {
   readonly port: ServiceControl;
   /** If publishes and settlements may go straight to the service: the service. */
   readonly direct: GroupServicePort | undefined;
-  /** Sends what is not sent yet, as far as the way takes it now. @param isAsked a question follows, which must not come first */
+  /** Sends what is not sent yet, as far as the way takes it now. @param isAsked a question follows: it is not to come first */
   send(outbox: PublishOutbox, settlements: SettlementRing, wiringVersion: number, isAsked: boolean): void;
 }
 

@@ -28,6 +28,10 @@ function total(counts: readonly number[]): number {
   return counts.reduce((sum, one) => sum + one, 0);
 }
 
+function sorted(counts: readonly number[]): number[] {
+  return [...counts].sort((one, other) => one - other);
+}
+
 /** Within a factor: hashes and dice are not exact. */
 function assertShares(counts: readonly number[], shares: readonly number[], factor: number): void {
   const all = total(counts) / total(shares);
@@ -50,18 +54,12 @@ export const otherExchanges: readonly Case[] = [
   }),
   rule(hash, 'messages with one routing key go to one queue', async (client) => {
     const counts = await spread(client, hash, ['5', '5', '5'], 50, { key: () => 'the same' });
-    assert.deepEqual(
-      [...counts].sort((a, b) => a - b),
-      [0, 0, 50],
-    );
+    assert.deepEqual(sorted(counts), [0, 0, 50]);
   }),
   rule(hash, 'with hash-header the header counts, not the routing key', async (client) => {
     const args = { 'hash-header': 'by' };
     const same = { args, properties: () => ({ headers: { by: 'one' } }) };
-    assert.deepEqual(
-      [...(await spread(client, hash, ['5', '5'], 30, same))].sort((a, b) => a - b),
-      [0, 30],
-    );
+    assert.deepEqual(sorted(await spread(client, hash, ['5', '5'], 30, same)), [0, 30]);
     const others = { args, key: () => 'k', properties: (i: number) => ({ headers: { by: `${i}` } }) };
     assertShares(await spread(client, hash, ['10', '10'], 300, others), [1, 1], 3);
   }),

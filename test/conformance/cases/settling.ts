@@ -258,10 +258,8 @@ const limits: readonly Case[] = [
     assert.ok(await wire.raw.silent());
     wire.send(new BasicQos(0, 3, true));
     const came = [await wire.raw.next(), await wire.raw.next(), await wire.raw.next()].map(({ method }) => method!.id);
-    assert.deepEqual(
-      [...came].sort((a, b) => a - b),
-      [MethodId.basicQosOk, MethodId.basicDeliver, MethodId.basicDeliver].sort((a, b) => a - b),
-    );
+    assert.equal(came.filter((id) => id === MethodId.basicDeliver).length, 2);
+    assert.ok(came.includes(MethodId.basicQosOk));
     await wire.call(new BasicQos(0, 1, true), MethodId.basicQosOk);
     wire.ack(1);
     assert.ok(await wire.raw.silent());
