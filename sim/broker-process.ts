@@ -1,4 +1,5 @@
 /** The production node, fitted to the simulator: everything of a broker but sockets for clients, HTTP and signals. */
+import { Hashing } from '../src/model/access/objects.js';
 import { delayedIncarnation, outboxIncarnation } from '../src/model/queue/outbox.js';
 import { opaqueHeaders } from '../src/model/dead-letter/death.js';
 import { RefusedError } from '../src/base/errors.js';
@@ -30,6 +31,7 @@ export function createSimProcess(ports: SimPorts): SimProcess {
       rules,
       cluster: { transport, coordinator, secret },
       headers: opaqueHeaders,
+      firstUsers: () => Promise.resolve([{ name: 'guest', tags: [], hashing: Hashing.sha256, hash: '', scram: '' }]),
     },
     {
       node: ports.name,
@@ -50,6 +52,9 @@ export function createSimProcess(ports: SimPorts): SimProcess {
     },
     get policies() {
       return node.policies;
+    },
+    get access() {
+      return node.access;
     },
     probe: new BrokerProbe(node),
     start: () => node.start(),

@@ -10,6 +10,7 @@ import type { Slices } from '../src/base/slices.js';
 import type { Turn } from '../src/base/turn.js';
 import type { VersionRange } from '../src/base/versions.js';
 import type { Transport } from '../src/cluster/byte-stream.js';
+import type { ClusterAccess } from '../src/cluster/wiring/cluster-access.js';
 import type { ClusterPolicies } from '../src/cluster/wiring/cluster-policies.js';
 import type { Placement } from '../src/cluster/map.js';
 import type { Coordinator } from '../src/cluster/coordinator/coordinator.js';
@@ -50,6 +51,7 @@ export interface ClusterOptions {
 export interface SimProcess {
   readonly broker: Broker;
   readonly policies: ClusterPolicies;
+  readonly access: ClusterAccess;
   readonly probe: NodeProbe;
   /** Resolves when the node serves clients. */
   start(): Promise<void>;

@@ -18,6 +18,9 @@ interface Change {
 }
 
 export class SettingsBook {
+  /** Tags of users by name, '' of deleted ones; whether vhosts are there. As they were asked for last, and answered. */
+  readonly users: Map<string, string> = new Map();
+  readonly vhosts: Map<string, boolean> = new Map();
   /** By queue: the argument `x-min-in-sync`. */
   readonly minInSync: Map<string, number> = new Map();
   /** By queue: replicas that it asks for. */

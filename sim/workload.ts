@@ -9,6 +9,7 @@ import { Declarer, delayingExchange, fanoutExchange, type QueuePlan } from './wo
 import { MovePolicies } from './workload/move-policies.js';
 import { PolicyMaker } from './workload/policy-maker.js';
 import { Publisher, type Target } from './workload/publisher.js';
+import { Warden } from './workload/warden.js';
 import { Transactor, transactionInput, transactionOutputs } from './workload/transactor.js';
 import { Getter, Loner, Purger, Recycler } from './workload/spoilers.js';
 
@@ -31,6 +32,8 @@ export interface WorkloadOptions {
   moves?: boolean;
   /** There is a queue whose messages die, and one where they go; without it there may be. */
   deaths?: boolean;
+  /** Users and vhosts come and go; without it they do in some runs. */
+  access?: boolean;
   /** There is an exchange that has messages wait for their time; without it there may be. */
   delays?: boolean;
   /** Some clients work in transactions; without it they do in some runs. */
@@ -176,6 +179,7 @@ export class Workload {
     }
     const got = random.pick(this.queues).name;
     this.produce(new Getter(world, 'getter', got, got === this.withoutAck));
+    if (this.mayChangeAccess()) this.produce(new Warden(world, 'warden'));
     if (this.has('purged')) this.produce(new Purger(world, 'purger', 'purged'));
     if (this.has('moving')) this.produce(new MovePolicies(world, 'moves', 'moving'));
     if (this.has('recycled')) this.produce(new Recycler(world, 'recycler', 'recycled'));
@@ -183,6 +187,12 @@ export class Workload {
       for (let i = 1; i <= 2; i++) this.consume(new Transactor(world, `transactor${i}`), late);
     if (random.chance(0.4)) this.produce(new Loner(world, 'exclusive', true));
     if (random.chance(0.4)) this.produce(new Loner(world, 'auto-delete', false));
+  }
+
+  private mayChangeAccess(): boolean {
+    const { nodes, random } = this.world;
+    if (nodes.some((node) => node.versions.max < Feature.access)) return false;
+    return this.options.access ?? random.fork('users').chance(0.25);
   }
 
   /** One more publisher, with `count` messages for a durable queue. */

@@ -48,6 +48,7 @@ import type { Restoration } from './cluster/restored/restoration.js';
 import { recoverGroups } from './cluster/replication/recovered-groups.js';
 import { type RecoveredGroup, Replication } from './cluster/replication/replication.js';
 import { SystemReplica, wiringIncarnation } from './cluster/replication/system-group.js';
+import { ClusterAccess } from './cluster/wiring/cluster-access.js';
 import { ClusterPolicies } from './cluster/wiring/cluster-policies.js';
 import { ClusterWiring } from './cluster/wiring/cluster-wiring.js';
 import { QueuePlaces } from './cluster/wiring/queue-places.js';
@@ -75,8 +76,10 @@ export class BrokerNode {
   replication!: Replication;
   liveness!: Liveness;
   readonly tables: WiringTables;
+  recoveredAccess: WiringTables['access'] | undefined;
   clients!: GroupClients;
   policies!: ClusterPolicies;
+  access!: ClusterAccess;
   links: Links | undefined;
   report!: ClusterReport;
   joins: JoinNews | undefined;
@@ -131,14 +134,14 @@ export class BrokerNode {
     const { ports, options } = this;
     const { clock, turn, random, logger, disk } = ports;
     const { memoryBytes, diskFreeBytesMin: lowWaterBytes } = options;
-    const sizes = { memoryBytes, lowWaterBytes, ...options.journal };
-    const formatMax = options.versions.max;
+    const sizes = { memoryBytes, lowWaterBytes, formatMax: options.versions.max, ...options.journal };
     const alone = ports.cluster === undefined;
-    this.store = await Store.open({ disk, clock, turn, random, logger, rules: this.rules, formatMax, alone, ...sizes });
+    this.store = await Store.open({ disk, clock, turn, random, logger, rules: this.rules, alone, ...sizes });
     const recovered = await recoverGroups(this.store, (group) => this.newState(group));
     this.recovered = recovered.groups;
-    if (recovered.damaged > 0)
-      logger.error('the journal is damaged: see its report above', { places: recovered.damaged });
+    this.recoveredAccess = recovered.access;
+    const places = recovered.damaged;
+    if (places > 0) logger.error('the journal is damaged: see its report above', { places });
     await this.enter();
     this.map = new ClusterMap({ coordinator: this.coordinator, clock, turn, logger, rules: this.rules });
     this.restoration?.watch(this.map, (reason) => this.fail(reason));
@@ -149,10 +152,10 @@ export class BrokerNode {
     this.replication.start(this.links);
     // Not before everybody is there whom links concern.
     await this.listen();
-    const system = this.replication.replica(systemGroup);
-    this.keepVersion(system);
-    await this.system.attach(system);
-    this.readiness = new Readiness(this.self, system, clock);
+    const replica = this.replication.replica(systemGroup);
+    this.keepVersion(replica);
+    await this.system.attach(replica);
+    this.readiness = new Readiness(this.self, replica, clock);
     const leads = (): boolean => this.system.leader() !== undefined;
     await this.readiness.until(leads, () => this.stopping);
     await this.entry.change((member) => ({ ...member, state: MemberState.ready }));
@@ -164,9 +167,7 @@ export class BrokerNode {
     const outer = [this.restoration, this.readiness, this.entry, this.versionKeeper, this.news, this.gate];
     const wiring = [this.reconciler, this.wiringClient, this.wiringServer, this.clusterBroker, this.clients];
     const groups = [this.moves, this.joins, this.waiting, this.routeLease, this.replication, this.liveness, this.map];
-    this.outboxes?.close();
-    this.shortages?.close();
-    for (const part of [...outer, ...wiring, ...groups]) part?.close();
+    for (const part of [this.outboxes, this.shortages, ...outer, ...wiring, ...groups]) part?.close();
     await this.links?.close();
     await this.store?.close();
     if (this.ports.cluster === undefined) await this.coordinator?.close();
@@ -203,12 +204,8 @@ export class BrokerNode {
   }
 
   private newState(group: number): GroupState {
-    return new GroupState(
-      group,
-      this.store.chunks,
-      this.ports.slices,
-      group === systemGroup ? [wiringIncarnation] : [],
-    );
+    const reserved = group === systemGroup ? [wiringIncarnation] : [];
+    return new GroupState(group, this.store.chunks, this.ports.slices, reserved);
   }
 
   // ---- the map ----
@@ -342,6 +339,7 @@ export class BrokerNode {
       replicasMax: () => map.config.replicas,
       version: () => map.config.version,
       lives: new Lives(map, this.liveness),
+      firstUsers: ports.firstUsers,
       links: this.links,
       clock,
       logger,
@@ -366,6 +364,7 @@ export class BrokerNode {
     const { minInSync, replicate } = map.config;
     tables.settings.defaults = { minInSync, replicate };
     this.policies = new ClusterPolicies(tables, client);
+    this.access = new ClusterAccess(tables, client, () => map.config.version);
     this.wiring = new ClusterWiring({ ...ports, tables, client, clients, queues });
     this.outboxes = new Outboxes({
       ...ports,

@@ -15,6 +15,7 @@ import { type HeartbeatTimes, heartbeatTimes } from './cluster/liveness/heartbea
 import { ClientPolicy, Placement } from './cluster/map.js';
 import type { ClusterDefaults } from './cluster/membership.js';
 import type { ReplicationLimits } from './cluster/replication/context.js';
+import type { UserDescription } from './model/access/operations.js';
 import type { HeaderCodec } from './model/dead-letter/death.js';
 import type { Disk } from './store/disk.js';
 
@@ -32,6 +33,8 @@ export interface BrokerPorts {
   rules?: Rules;
   /** What the protocol of messages does with their headers. */
   headers: HeaderCodec;
+  /** The users of a cluster that had none yet. Left out: it gets none from this node. */
+  firstUsers?: () => Promise<readonly UserDescription[]>;
   /** Undefined: memory is not watched. */
   memory?: MemoryMeter;
 }

@@ -14,6 +14,7 @@ import { type Amqp091Server, createAmqp091Server } from './amqp091/server.js';
 import type { Clock } from './base/clock.js';
 import type { Logger } from './base/logger.js';
 import { fullSlices } from './base/slices.js';
+import { Feature } from './base/versions.js';
 import { Turn } from './base/turn.js';
 import { BrokerNode } from './broker-node.js';
 import type { BrokerOptions } from './broker-options.js';
@@ -29,7 +30,9 @@ import { ProcessClock } from './process/clock.js';
 import { ProcessMemory } from './process/memory.js';
 import { openFilesMax } from './process/open-files.js';
 import { processRandom } from './process/random.js';
-import { StaticAuthenticator } from './security/authenticator.js';
+import { Authenticator } from './security/authenticator.js';
+import { Realm, Tag } from './security/realm.js';
+import type { UserDescription } from './model/access/operations.js';
 import type { CertificateFiles, Certificates } from './security/certificate-files.js';
 import type { CertificateUser, CertificateWatch } from './security/certificate-watch.js';
 import type { TlsEntrance } from './security/tls-entrance.js';
@@ -73,14 +76,24 @@ export interface NodeOptions {
   logger: Logger;
   /** What clients are told that this is; default: understudy. */
   product?: ProductName;
-  /** Passwords by user name. */
-  users: ReadonlyMap<string, string>;
+  /**
+   * Passwords by user name: they are always there on this node, and may do everything. Undefined: the cluster's users alone, of whom
+   * guest is the first.
+   */
+  users: ReadonlyMap<string, string> | undefined;
+  /** Users who may come from this machine only. */
+  loopbackUsers: readonly string[];
+  /** Who comes without a name; '' = nobody may. */
+  anonymousUser: string;
   /** What is not named has its default; see `brokerDefaults`. */
   broker: Partial<BrokerOptions>;
 }
 
 /** What can go wrong with a node that runs, and ends it: the others take over. */
 export type FailureListener = (reason: string) => void;
+
+/** With whom a cluster begins whose program names nobody, as RabbitMQ's do. */
+const defaultUsers: ReadonlyMap<string, string> = new Map([['guest', 'guest']]);
 
 const later = (run: () => void): void => void setImmediate(run);
 
@@ -96,6 +109,7 @@ export class Node {
   private readonly clock: Clock = new ProcessClock();
   private readonly turn: Turn = new Turn(setImmediate, () => this.clock.now());
   private readonly folder: NodeDisk | undefined;
+  private readonly authenticator: Authenticator;
   /** Of links over TLS. */
   private transport: TcpTransport | undefined;
   private readonly certificates: CertificateWatch[] = [];
@@ -127,6 +141,7 @@ export class Node {
         cluster: ports,
         headers: headerCodec,
         memory: new ProcessMemory(),
+        firstUsers: () => this.firstUsers(),
       },
       {
         ...options.broker,
@@ -135,6 +150,27 @@ export class Node {
         address: cluster === null ? '' : formatEndpoint(cluster.listen),
       },
     );
+    const realm = new Realm({
+      access: this.broker.tables.access,
+      own: options.users ?? new Map(),
+      first: options.users ?? defaultUsers,
+      isSettled: () => this.knowsUsers,
+      earlier: () => this.broker.recoveredAccess,
+    });
+    const { loopbackUsers, anonymousUser } = options;
+    this.authenticator = new Authenticator({ realm, clock, loopbackUsers, anonymousUser });
+  }
+
+  /** All users that the cluster may have are known to this node. */
+  private get knowsUsers(): boolean {
+    return this.broker.isReady || (this.broker.map?.config?.version ?? Feature.access) < Feature.access;
+  }
+
+  private async firstUsers(): Promise<UserDescription[]> {
+    const users: UserDescription[] = [];
+    for (const [name, password] of this.options.users ?? defaultUsers)
+      users.push({ name, tags: [Tag.administrator], ...(await this.authenticator.passwords.credentials(password)) });
+    return users;
   }
 
   /**
@@ -180,9 +216,8 @@ export class Node {
   }
 
   private async run(): Promise<void> {
-    const { options, broker } = this;
+    const { options, broker, authenticator } = this;
     const { logger } = options;
-    const authenticator = new StaticAuthenticator(options.users);
     const openFiles = openFilesMax();
     const entrance = await this.openEntrance();
     if (options.http !== null || options.https !== null) {

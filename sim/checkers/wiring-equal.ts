@@ -20,7 +20,27 @@ export class WiringEqual extends Checker {
       const extra = theirs.find((line) => !wiring.includes(line));
       if (extra !== undefined) return `${first!.name} does not have, as ${node.name} has: ${extra}`;
     }
-    return this.leftBehind() || this.leftByBoots(wiring);
+    return this.leftBehind() || this.leftByBoots(wiring) || this.wrongAccess(wiring);
+  }
+
+  /** Users and vhosts are as they were asked for last, and nothing is left of vhosts that were deleted. */
+  private wrongAccess(wiring: readonly string[]): string {
+    const objects = wiring.map(
+      (line) => JSON.parse(line) as { kind: string; name?: string; tags?: string[]; vhost?: string },
+    );
+    for (const [user, tag] of this.world.settings.users) {
+      const tags = objects
+        .filter(({ kind, name }) => kind === 'user' && name === user)
+        .map((found) => String(found.tags));
+      if (String(tags) !== tag) return `user ${user} is to be '${tag}', and is '${tags}'`;
+    }
+    for (const [vhost, isThere] of this.world.settings.vhosts) {
+      const found = objects.filter(({ kind, name }) => kind === 'vhost' && name === vhost).length;
+      if (found !== Number(isThere)) return `vhost ${vhost} is there ${found} times`;
+      const left = objects.find((object) => object.vhost === vhost);
+      if (!isThere && left !== undefined) return `vhost ${vhost} is gone, and there is ${JSON.stringify(left)}`;
+    }
+    return '';
   }
 
   private leftByBoots(wiring: readonly string[]): string {

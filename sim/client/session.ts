@@ -7,6 +7,7 @@ import type { GroupClient } from '../../src/cluster/client/group-client.js';
 import { QueueHolder } from '../../src/cluster/client/subscription.js';
 import { MessageParts, type EnqueueView } from '../../src/log/record.js';
 import type { Broker, DeliverySink, Holder, PublishOwner, Route, Subscription } from '../../src/model/broker.js';
+import type { ClusterAccess } from '../../src/cluster/wiring/cluster-access.js';
 import { delayHeader } from '../../src/model/delay/delay-header.js';
 import type { ClusterPolicies } from '../../src/cluster/wiring/cluster-policies.js';
 import { Delivery, type Copy, type Message, type Send } from '../history.js';
@@ -55,6 +56,7 @@ export class Session implements PublishOwner, DeliverySink {
   readonly id: string;
   readonly broker: Broker;
   readonly policies: ClusterPolicies;
+  readonly access: ClusterAccess;
   private readonly world: SimWorld;
   private readonly probe: NodeProbe;
   private readonly client: SessionClient;
@@ -69,11 +71,12 @@ export class Session implements PublishOwner, DeliverySink {
   private nextTag = 1;
   private closed = false;
 
-  constructor(world: SimWorld, id: string, { broker, policies, probe }: SimProcess, client: SessionClient) {
+  constructor(world: SimWorld, id: string, { broker, policies, access, probe }: SimProcess, client: SessionClient) {
     this.world = world;
     this.id = id;
     this.broker = broker;
     this.policies = policies;
+    this.access = access;
     this.probe = probe;
     this.client = client;
     this.gateWatch = broker.gate.onChange(() => this.readAgain());

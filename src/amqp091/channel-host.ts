@@ -3,6 +3,8 @@ import type { Logger } from '../base/logger.js';
 import type { Turn } from '../base/turn.js';
 import type { MessageParts } from '../log/record.js';
 import type { Broker, ConnectionId } from '../model/broker.js';
+import type { Occupancy } from '../security/occupancy.js';
+import type { Permissions } from '../security/permissions.js';
 import type { FrameWriter } from './codec/index.js';
 import type { ConfirmLedger } from './confirm-ledger.js';
 import type { Counters } from './counters.js';
@@ -17,6 +19,8 @@ export interface ChannelHost extends BodyHolder {
   readonly id: ConnectionId;
   readonly vhost: string;
   readonly user: string;
+  readonly permissions: Permissions;
+  readonly occupancy: Occupancy;
   /** The client has the capability consumer_cancel_notify. */
   readonly cancelNotify: boolean;
   readonly broker: Broker;

@@ -56,6 +56,7 @@ export class ChannelTable {
     this.channels[number] = undefined;
     this.openCount--;
     this.host.counters.channelsClosed++;
+    this.host.occupancy.closeChannel(this.host.user);
   }
 
   forEach(visit: (channel: Channel) => void): void {
@@ -83,6 +84,8 @@ export class ChannelTable {
       const text = `all connections have ${limits.allChannelsMax} channels, there may be no more`;
       throw new ProtocolError(ReplyCode.notAllowed, text, methodId);
     }
+    const full = this.host.occupancy.openChannel(this.host.user);
+    if (full !== '') throw new ProtocolError(ReplyCode.notAllowed, full, methodId);
     this.channels[number] = new Channel(this.host, number);
     this.openCount++;
     counters.channelsOpened++;

@@ -7,10 +7,11 @@
  * Deliveries stay in the channel's list until the commit is on its way: so they are given back if the channel ends, and counted against
  * its prefetch. Those that are to go back to their queue do so when the commit is safe.
  */
-import { MessageParts } from '../log/record.js';
+import { ownParts } from '../log/own-parts.js';
+import type { MessageParts } from '../log/record.js';
 import type { Arguments, Properties } from '../model/broker.js';
 import type { Transaction, TransactionMessage, TransactionSettlement } from '../model/transaction.js';
-import { carbonKeys } from './carbon-copies.js';
+import { carbonKeys, shownHeaders } from './carbon-copies.js';
 import type { ChannelHost } from './channel-host.js';
 import { MethodId, ProtocolError, PropertyView, type PublishView, ReplyCode } from './codec/index.js';
 import type { Deliveries } from './deliveries.js';
@@ -48,7 +49,7 @@ class StagedMessage implements TransactionMessage {
   }
 
   headers(): Arguments {
-    return this.properties().headers();
+    return shownHeaders(this.properties());
   }
 
   readonly property: Properties = (name) => propertyText(this.properties(), name);
@@ -57,18 +58,6 @@ class StagedMessage implements TransactionMessage {
     const { headerBytes, headerLength } = this.parts;
     return new PropertyView().set(headerBytes, 0, headerLength);
   }
-}
-
-/** The same parts over bytes of their own. */
-function ownParts(parts: MessageParts): MessageParts {
-  const own = Object.assign(new MessageParts(), parts);
-  own.metaBytes = parts.metaBytes.slice(parts.metaStart, parts.metaStart + parts.metaLength);
-  own.headerBytes = parts.headerBytes.slice(parts.headerStart, parts.headerStart + parts.headerLength);
-  own.bodyBytes = parts.bodyBytes.slice(parts.bodyStart, parts.bodyStart + parts.bodyLength);
-  own.metaStart = 0;
-  own.headerStart = 0;
-  own.bodyStart = 0;
-  return own;
 }
 
 export class ChannelTransaction implements Transaction {

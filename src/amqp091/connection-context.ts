@@ -4,6 +4,8 @@ import type { Turn } from '../base/turn.js';
 import type { Admission } from '../model/admission.js';
 import type { Broker } from '../model/broker.js';
 import type { Authenticator } from '../security/authenticator.js';
+import type { Peer } from '../security/peer.js';
+import type { Occupancy } from '../security/occupancy.js';
 import type { Connection } from './connection.js';
 import type { Counters } from './counters.js';
 import type { Product } from './product.js';
@@ -19,6 +21,7 @@ export interface ConnectionContext {
   clock: Clock;
   logger: Logger;
   authenticator: Authenticator;
+  occupancy: Occupancy;
   admission: Admission;
   limits: Limits;
   counters: Counters;
@@ -28,15 +31,10 @@ export interface ConnectionContext {
   product: Product;
 }
 
-/** What the transport knows of a client. */
-export interface Peer {
-  /** Version of TLS, such as TLSv1.3; '' = it is in the clear. */
-  readonly tls: string;
-  /** The user that its certificate names; undefined: none does. */
-  readonly certificateName: string | undefined;
-}
+/** What is known of a client beside its address. */
+export type Transport = Pick<Peer, 'tls' | 'certificateName'>;
 
-export const plainPeer: Peer = { tls: '', certificateName: undefined };
+export const inTheClear: Transport = { tls: '', certificateName: undefined };
 
 /** Told by a connection about its life. */
 export interface ConnectionOwner {

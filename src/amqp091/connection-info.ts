@@ -1,4 +1,6 @@
+import type { Socket } from 'node:net';
 import type { Arguments, ConnectionId } from '../model/broker.js';
+import type { Opening } from './opening.js';
 
 /** A connection as the management shows it. */
 export interface ConnectionInfo {
@@ -28,4 +30,25 @@ export interface ConnectionInfo {
   bytesIn: number;
   /** Output that the client has not taken. */
   pendingBytes: number;
+}
+
+/** What socket and opening tell of a connection; `own` has the rest. */
+export function connectionInfo(
+  socket: Socket,
+  opening: Opening,
+  own: Pick<ConnectionInfo, 'id' | 'name' | 'state' | 'tls' | 'channels' | 'connectedAt' | 'bytesIn' | 'pendingBytes'>,
+): ConnectionInfo {
+  const { user, vhost, mechanism, clientProperties, tuning } = opening;
+  return {
+    ...own,
+    ...tuning,
+    peerHost: socket.remoteAddress ?? '',
+    peerPort: socket.remotePort ?? 0,
+    host: socket.localAddress ?? '',
+    port: socket.localPort ?? 0,
+    user,
+    vhost,
+    mechanism,
+    clientProperties,
+  };
 }

@@ -13,8 +13,12 @@ import type { Clock, Timer } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Turn } from '../base/turn.js';
 import { MessageParts } from '../log/record.js';
+import type { Departed } from '../model/access/access-tables.js';
 import type { Admission } from '../model/admission.js';
 import type { Broker, ConnectionId } from '../model/broker.js';
+import type { Occupancy } from '../security/occupancy.js';
+import { type Peer, peerAt } from '../security/peer.js';
+import type { Permissions } from '../security/permissions.js';
 import type { ChannelHost, ConfirmFlush } from './channel-host.js';
 import { ChannelTable } from './channel-table.js';
 import {
@@ -34,8 +38,8 @@ import {
   ProtocolError,
   ReplyCode,
 } from './codec/index.js';
-import type { ConnectionContext, ConnectionOwner, Peer } from './connection-context.js';
-import type { ConnectionInfo } from './connection-info.js';
+import type { ConnectionContext, ConnectionOwner, Transport } from './connection-context.js';
+import { type ConnectionInfo, connectionInfo } from './connection-info.js';
 import type { Counters } from './counters.js';
 import { describeFault, isFault, notDueOnChannel0, toProtocolError } from './errors.js';
 import { hasCapability, type Tuning } from './handshake.js';
@@ -65,6 +69,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   readonly frames: FrameWriter;
   readonly parts: MessageParts = new MessageParts();
   readonly partials: PartialBodies;
+  readonly occupancy: Occupancy;
   readonly routes: RouteMemo;
   /** It has published, so that the broker's gate concerns it. */
   publishes = false;
@@ -89,7 +94,13 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   /** The broker was told that the connection has ended. */
   private released = false;
 
-  constructor(socket: Socket, id: ConnectionId, context: ConnectionContext, owner: ConnectionOwner, peer: Peer) {
+  constructor(
+    socket: Socket,
+    id: ConnectionId,
+    context: ConnectionContext,
+    owner: ConnectionOwner,
+    transport: Transport,
+  ) {
     this.socket = socket;
     this.id = id;
     this.owner = owner;
@@ -100,21 +111,21 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.limits = context.limits;
     this.counters = context.counters;
     this.partials = context.partials;
+    this.occupancy = context.occupancy;
     this.routes = context.routes;
     this.admission = context.admission;
-    this.peer = peer;
+    this.peer = { ...peerAt(socket.remoteAddress ?? ''), ...transport };
     this.logger = context.logger.child({ connection: this.name });
     this.connectedAt = context.clock.wall();
     this.input = new Input(socket, context.turn, context.inputTurns, context.counters, this, this);
     this.output = new Output(socket, context.turn, context.counters, context.limits, this);
     this.frames = new FrameWriter(this.output.writer);
     this.channels = new ChannelTable(this, context.limits.channelMax);
-    const { authenticator, limits, product, admission } = context;
+    const { authenticator, occupancy, limits, product, admission } = context;
     this.opening = new Opening(this, {
-      ...{ authenticator, limits, product, admission },
+      ...{ authenticator, occupancy, limits, product, admission },
       hasVhost: (name) => context.broker.hasVhost(name),
-      peerAddress: socket.remoteAddress ?? '',
-      peer,
+      peer: this.peer,
     });
     this.deadline = context.clock.after(limits.handshakeTimeoutMs, () => this.drop('the handshake took too long'));
     socket.on('error', (error) => this.logger.debug('socket error', { error: String(error) }));
@@ -124,38 +135,20 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   // What the management and the server ask
 
   get info(): ConnectionInfo {
-    const { socket, opening } = this;
-    return {
-      id: this.id,
-      name: this.name,
-      peerHost: socket.remoteAddress ?? '',
-      peerPort: socket.remotePort ?? 0,
-      host: socket.localAddress ?? '',
-      port: socket.localPort ?? 0,
-      user: opening.user,
-      vhost: opening.vhost,
-      mechanism: opening.mechanism,
-      tls: this.peer.tls,
-      clientProperties: opening.clientProperties,
-      state: this.stateName,
-      channels: this.channels.count,
-      channelMax: opening.tuning.channelMax,
-      frameMax: opening.tuning.frameMax,
-      heartbeatSeconds: opening.tuning.heartbeatSeconds,
-      connectedAt: this.connectedAt,
-      bytesIn: this.bytesIn,
-      pendingBytes: this.output.pendingBytes,
-    };
+    const { id, name, stateName: state, connectedAt, bytesIn } = this;
+    const own = { id, name, state, channels: this.channels.count, connectedAt, bytesIn, tls: this.peer.tls };
+    return connectionInfo(this.socket, this.opening, { ...own, pendingBytes: this.output.pendingBytes });
   }
 
   /** Ends the connection with connection.close 320, as when the broker stops; bounded by the close timeout. */
   closeByServer(reason: string): void {
-    if (this.state === State.opening) {
-      this.drop(reason);
-      return;
-    }
-    const text = `broker forced connection closure with reason '${reason}'`;
-    this.closeWith(new ProtocolError(ReplyCode.connectionForced, text));
+    this.force(reason, `broker forced connection closure with reason '${reason}'`);
+  }
+
+  /** Ends the connection if it is of a user or in a vhost that is gone. */
+  partFrom({ users, vhosts }: Departed): void {
+    if (users.has(this.user)) this.force('user deleted', `user '${this.user}' is deleted`);
+    else if (vhosts.has(this.vhost)) this.force('vhost deleted', `vhost '${this.vhost}' is deleted`);
   }
 
   /** This node may have begun or ceased to serve ordinary clients. */
@@ -217,9 +210,11 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.output.touch();
   }
 
-  loginRefused(user: string, reason: string): void {
+  loginRefused(user: string, reason: string, told: ProtocolError | undefined): void {
     this.counters.authenticationFailures++;
     this.logger.warn('login refused', { user, reason });
+    if (told === undefined) this.socket.destroy();
+    else this.closeWith(told);
   }
 
   drop(reason: string): void {
@@ -269,12 +264,16 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     return this.opening.vhost;
   }
 
+  get permissions(): Permissions {
+    return this.opening.permissions!;
+  }
+
   get cancelNotify(): boolean {
     return hasCapability(this.opening.clientProperties, 'consumer_cancel_notify');
   }
 
   get holdsBacklogs(): boolean {
-    this.pauseIfOverfull();
+    this.handledInput();
     return this.input.holdsBacklogs;
   }
 
@@ -336,8 +335,9 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.channels.forEach((channel) => channel.drain());
   }
 
+  /** A client that does not read what it asked for is not read either. */
   handledInput(): void {
-    this.pauseIfOverfull();
+    if (this.output.overfull && !this.input.isPausedBy(Pause.output)) this.input.pause(Pause.output);
   }
 
   // OutputOwner
@@ -389,14 +389,14 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   // Private
 
+  private force(reason: string, text: string): void {
+    if (this.state === State.opening) this.drop(reason);
+    else this.closeWith(new ProtocolError(ReplyCode.connectionForced, text));
+  }
+
   private get stateName(): string {
     if (this.state === State.opening) return this.opening.step;
     return this.state === State.running && this.input.isPausedBy(Pause.gate) ? 'blocked' : this.state;
-  }
-
-  /** A client that does not read what it asked for is not read either. */
-  private pauseIfOverfull(): void {
-    if (this.output.overfull && !this.input.isPausedBy(Pause.output)) this.input.pause(Pause.output);
   }
 
   private connectionMethod(bytes: Uint8Array, start: number, end: number): void {
@@ -481,12 +481,10 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.heart?.stop();
     this.input.parser.stop();
     this.releaseBroker();
-    if (this.released) this.logger.info('connection ended', { seconds: this.secondsConnected });
+    this.opening.end();
+    const seconds = Math.round((this.clock.wall() - this.connectedAt) / 1000);
+    if (this.released) this.logger.info('connection ended', { seconds });
     this.owner.closed(this);
-  }
-
-  private get secondsConnected(): number {
-    return Math.round((this.clock.wall() - this.connectedAt) / 1000);
   }
 
   /** Channels end, what their clients hold goes back, exclusive queues are deleted. */

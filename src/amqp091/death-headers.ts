@@ -1,18 +1,18 @@
 /**
  * What a message's header says of its deaths, as RabbitMQ writes it: the header `x-death` is a list of tables, the last death first,
  * one for each queue and reason, with a count; `x-first-death-*` tell of the first. The expiration goes: where the message goes now
- * it is not to die of it again. All other properties and headers stay as they are, byte for byte.
+ * it is not to die of it again. CC and BCC go if the queue names a key for its dead letters, and lead on otherwise. All other properties and headers stay as they are, byte for byte.
  */
 import type { EnqueueView } from '../log/record.js';
 import type { Arguments, ArgumentValue } from '../model/broker.js';
 import { Timestamp } from '../model/broker.js';
 import { type Death, DeathReason, type HeaderCodec } from '../model/dead-letter/death.js';
 import { decodeLooseText } from '../wire/utf8.js';
+import { carbonHeaders, shownKeys } from './carbon-copies.js';
 import { PropertyView } from './codec/property-view.js';
 import { rewriteHeaders } from './header-rewrite.js';
 
 const deaths = 'x-death';
-const copies = 'CC';
 const firstReason = 'x-first-death-reason';
 const firstQueue = 'x-first-death-queue';
 const firstExchange = 'x-first-death-exchange';
@@ -26,7 +26,8 @@ function propertiesOf({ bytes, headerStart, headerLength }: EnqueueView): Proper
 export const deathHeaders: Pick<HeaderCodec, 'note' | 'isCircle'> = {
   note(message, death) {
     const headers = withDeath(propertiesOf(message).headers(), message, death);
-    return rewriteHeaders(properties, headers, false, death.hasNewKey ? copies : '');
+    const without = death.isReaddressed ? carbonHeaders : [];
+    return rewriteHeaders(properties, { headers, without, dropsExpiration: true });
   },
 
   isCircle(message, queue) {
@@ -60,7 +61,10 @@ function withDeath(before: Arguments, message: EnqueueView, { reason, queue, tim
       queue,
       time: new Timestamp(time),
       exchange,
-      'routing-keys': [textAt(message, message.metaStart + 1 + message.bytes[message.metaStart]!), ...copyKeys(before)],
+      'routing-keys': [
+        textAt(message, message.metaStart + 1 + message.bytes[message.metaStart]!),
+        ...shownKeys(before),
+      ],
       ...(expiration === undefined ? {} : { 'original-expiration': expiration }),
     };
     headers[deaths] = [entry, ...others];
@@ -71,11 +75,6 @@ function withDeath(before: Arguments, message: EnqueueView, { reason, queue, tim
     headers[firstExchange] = exchange;
   }
   return headers;
-}
-
-function copyKeys(headers: Arguments): ArgumentValue[] {
-  const keys = Object.hasOwn(headers, copies) ? headers[copies] : undefined;
-  return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : [];
 }
 
 function countOf(value: ArgumentValue | undefined): bigint {

@@ -13,7 +13,7 @@ import { BasicCancel, type DeliverTemplate } from './codec/index.js';
 import type { Consumer } from './consumer.js';
 import { Credit } from './credit.js';
 import type { ReplyConsumer } from './reply-consumer.js';
-import { withReturnCount } from './return-count.js';
+import { shownMessage } from './shown-message.js';
 import { Outcome, Unacked } from './unacked.js';
 
 /** Bytes of a delivery besides tag, meta, header and body: three frames with their fixed parts. */
@@ -96,8 +96,7 @@ export class Deliveries implements DeliverySink {
     }
     const tag = this.nextTag++;
     if (!consumer.noAck) this.hold(tag, position, subscription, consumer);
-    const written = returns > 0 ? withReturnCount(message, returns) : message;
-    this.host.frames.deliver(consumer.template, tag, redelivered, written);
+    this.host.frames.deliver(consumer.template, tag, redelivered, shownMessage(message, returns));
     this.host.counters.delivered++;
     output.delivered(
       deliveryOverheadBytes + consumer.tag.length + message.metaLength + message.headerLength + message.bodyLength,
@@ -108,7 +107,7 @@ export class Deliveries implements DeliverySink {
   deliverReply(template: DeliverTemplate, message: EnqueueView): void {
     const { output, frames, counters } = this.host;
     if (this.closed || output.overfull) return;
-    frames.deliver(template, this.nextTag++, false, message);
+    frames.deliver(template, this.nextTag++, false, shownMessage(message, 0));
     counters.delivered++;
     output.delivered(deliveryOverheadBytes + message.metaLength + message.headerLength + message.bodyLength);
   }
@@ -141,8 +140,7 @@ export class Deliveries implements DeliverySink {
   ): void {
     const tag = this.nextTag++;
     if (holder) this.hold(tag, position, holder, null);
-    const written = returns > 0 ? withReturnCount(message, returns) : message;
-    this.host.frames.getOk(this.channel, tag, redelivered, written, remaining);
+    this.host.frames.getOk(this.channel, tag, redelivered, shownMessage(message, returns), remaining);
     this.host.counters.got++;
     this.host.output.delivered(deliveryOverheadBytes + message.metaLength + message.headerLength + message.bodyLength);
   }

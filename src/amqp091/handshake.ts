@@ -40,10 +40,14 @@ const addressesMax = 64;
 const addressBytesMax = 2048;
 
 /**
+ * @param mechanisms of SASL, by name.
  * @param addresses of the cluster's nodes, HOST:PORT, in the order in which a client should try them.
- * @param mechanisms of SASL that the client may choose from, with spaces between them.
  */
-export function startMethod(product: Product, addresses: readonly string[], mechanisms: string): ConnectionStart {
+export function startMethod(
+  product: Product,
+  mechanisms: readonly string[],
+  addresses: readonly string[],
+): ConnectionStart {
   const properties: Arguments = {
     capabilities,
     cluster_name: product.clusterName,
@@ -55,7 +59,7 @@ export function startMethod(product: Product, addresses: readonly string[], mech
     [versionProperty]: product.ownVersion,
     version: product.version,
   };
-  return new ConnectionStart(0, 9, properties, mechanisms, 'en_US');
+  return new ConnectionStart(0, 9, properties, mechanisms.join(' '), 'en_US');
 }
 
 function fitting(addresses: readonly string[]): string[] {

@@ -3,7 +3,7 @@ import type { EnqueueView } from '../log/record.js';
 import type { MessageProperty, Properties } from '../model/broker.js';
 import type { HeaderCodec } from '../model/dead-letter/death.js';
 import { delayHeader, delayIn } from '../model/delay/delay-header.js';
-import { carbonKeys } from './carbon-copies.js';
+import { keptKeys, shownHeaders } from './carbon-copies.js';
 import { PropertyView } from './codec/property-view.js';
 import { deathHeaders } from './death-headers.js';
 import { rewriteHeaders } from './header-rewrite.js';
@@ -25,17 +25,11 @@ export function propertyText(properties: PropertyView, name: MessageProperty): s
 export const headerCodec: HeaderCodec = {
   ...deathHeaders,
 
-  table: (message) => propertiesOf(message).headers(),
+  table: (message) => shownHeaders(propertiesOf(message)),
 
   moreKeys(message) {
     const properties = propertiesOf(message);
-    if (properties.routingFields === 0) return noKeys;
-    try {
-      return carbonKeys(properties);
-    } catch {
-      // A broker that did not look at it let it in.
-      return noKeys;
-    }
+    return properties.routingFields === 0 ? noKeys : keptKeys(properties);
   },
 
   properties: (message): Properties => {
@@ -45,7 +39,7 @@ export const headerCodec: HeaderCodec = {
   delayed(message) {
     const properties = propertiesOf(message);
     const delay = delayIn(properties.headers()) ?? 0;
-    return rewriteHeaders(properties, { [delayHeader]: -delay }, true);
+    return rewriteHeaders(properties, { headers: { [delayHeader]: -delay } });
   },
 
   ttlMs(message) {

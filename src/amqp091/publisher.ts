@@ -11,16 +11,17 @@ import { immediately, type MessageParts } from '../log/record.js';
 import { nobody, type Properties, type Route } from '../model/broker.js';
 import { replyQueue } from '../model/replies.js';
 import { sameBytes } from '../wire/bytes.js';
-import { carbonKeys } from './carbon-copies.js';
+import { carbonKeys, hiddenHeaders, shownHeaders } from './carbon-copies.js';
 import type { ChannelHost, ConfirmFlush } from './channel-host.js';
 import type { ChannelTransaction } from './channel-transaction.js';
 import { ContentHeader, MethodId, ProtocolError, PublishView, ReplyCode, RoutingField } from './codec/index.js';
 import { ConfirmLedger } from './confirm-ledger.js';
 import { propertyText } from './header-codec.js';
+import { type HeaderChange, rewriteHeaders } from './header-rewrite.js';
 import type { OpenContent } from './input.js';
 import { Pause } from './input-gate.js';
 import { LatePublish } from './late-publish.js';
-import { publishedHeader } from './published-header.js';
+import { shownParts } from './shown-message.js';
 
 /** What frame must come next. */
 const Expect = { method: 0, header: 1, body: 2 } as const;
@@ -59,7 +60,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
   /** See RouteMemo. */
   private readonly scope: number;
   private holdsInput = false;
-  private readonly readHeaders = () => this.header.properties.headers();
+  private readonly readHeaders = () => shownHeaders(this.header.properties);
   private readonly readProperty: Properties = (name) => propertyText(this.header.properties, name);
 
   /**
@@ -225,6 +226,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
       route = this.findRoute();
     parts.persistent = properties.deliveryMode === persistentMode;
     parts.priority = properties.priority;
+    parts.hidden = false;
     parts.expiresAt = 0;
     if (properties.expirationAt >= 0) parts.expiresAt = this.expiresAt();
     if (properties.userIdAt >= 0) this.checkUserId();
@@ -262,9 +264,14 @@ export class Publisher implements OpenContent, ConfirmFlush {
     if (known !== undefined) return known;
     const isOther = this.routeMetaLength > 0 && !this.sameRoute();
     this.route = null;
+    const exchange = method.exchange();
+    const routingKey = method.routingKey();
+    const hasTopics = host.permissions.requireWrite(exchange);
     const keys = isPlain ? undefined : carbonKeys(header.properties);
     const { readHeaders, readProperty } = this;
-    const route = broker.route(vhost, method.exchange(), method.routingKey(), readHeaders, keys, readProperty);
+    const route = broker.route(vhost, exchange, routingKey, readHeaders, keys, readProperty);
+    if (hasTopics && broker.isTopicExchange(vhost, exchange))
+      host.permissions.requireTopic('write', exchange, routingKey);
     if (!route.keyed) return route;
     // Most channels have one only.
     if (isOther) routes.add(bytes, metaStart, metaLength, this.scope, route);
@@ -291,7 +298,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
   private checkUserId(): void {
     const { user } = this.host;
     const { userId } = this.header.properties;
-    if (userId === user) return;
+    if (userId === user || this.host.permissions.mayImpersonate) return;
     throw new ProtocolError(
       ReplyCode.preconditionFailed,
       `user_id property set to '${userId ?? ''}' but authenticated user was '${user}'`,
@@ -299,15 +306,17 @@ export class Publisher implements OpenContent, ConfirmFlush {
     );
   }
 
-  /** What others see of the message differs from what was published: BCC is gone, the client's own address stands for its replies. */
+  /** BCC is hidden from now on, or gone, if that cannot be; the client's own address stands for its replies. */
   private rewriteHeader(parts: MessageParts): void {
     const { properties } = this.header;
+    const hasHidden = (properties.routingFields & RoutingField.bcc) !== 0;
+    parts.hidden = hasHidden && this.host.broker.keepsHidden;
     const wantsReplies = properties.replyTo === replyQueue;
-    if (!wantsReplies && (properties.routingFields & RoutingField.bcc) === 0) return;
-    const header = publishedHeader(properties, wantsReplies ? this.replyAddress() : undefined);
-    parts.headerBytes = header;
-    parts.headerStart = 0;
-    parts.headerLength = header.length;
+    const isKept = !hasHidden || parts.hidden;
+    if (isKept && !wantsReplies) return;
+    const replyTo = wantsReplies ? this.replyAddress() : undefined;
+    const change: HeaderChange = isKept ? { replyTo } : { replyTo, without: hiddenHeaders };
+    parts.setHeader(rewriteHeaders(properties, change));
   }
 
   private replyAddress(): string {
@@ -330,7 +339,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
     if (this.isClosed) return;
     const { host } = this;
     host.counters.returned++;
-    host.frames.returned(this.channel, ReplyCode.noRoute, 'NO_ROUTE', message);
+    host.frames.returned(this.channel, ReplyCode.noRoute, 'NO_ROUTE', shownParts(message));
     host.output.touch();
   };
 

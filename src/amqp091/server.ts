@@ -17,11 +17,14 @@
  */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { fullSlices, SlicedWalk } from '../base/slices.js';
+import type { Departed } from '../model/access/access-tables.js';
+import { Occupancy } from '../security/occupancy.js';
+import { amqplain } from './amqplain.js';
 import { RareLog } from '../base/rare-log.js';
 import { helloState } from '../security/client-hello.js';
 import type { TlsEntrance, TlsHandshake } from '../security/tls-entrance.js';
 import { Connection } from './connection.js';
-import { type ConnectionContext, type ConnectionOwner, type Peer, plainPeer } from './connection-context.js';
+import { type ConnectionContext, type ConnectionOwner, inTheClear, type Transport } from './connection-context.js';
 import type { ConnectionInfo } from './connection-info.js';
 import { Counters } from './counters.js';
 import { InputTurns } from '../base/input-turns.js';
@@ -39,7 +42,7 @@ const toldPerTurn = 100;
 const turnedAwayLinesMax = 20;
 
 export interface Amqp091Options
-  extends Omit<ConnectionContext, 'limits' | 'counters' | 'partials' | 'routes' | 'inputTurns'> {
+  extends Omit<ConnectionContext, 'limits' | 'counters' | 'partials' | 'routes' | 'inputTurns' | 'occupancy'> {
   /** Runs a function in a later turn of the event loop. */
   later: (run: () => void) => void;
   /** What is not named has its default. */
@@ -62,6 +65,7 @@ export class Amqp091Server implements ConnectionOwner {
   private readonly servers: Server[] = [];
   private readonly gate: { close(): void };
   private readonly admission: { close(): void };
+  private readonly departures: { close(): void };
   /** Tells all connections that the admission has changed. */
   private telling: SlicedWalk | null = null;
   private readonly connections: Set<Connection> = new Set();
@@ -76,12 +80,20 @@ export class Amqp091Server implements ConnectionOwner {
   constructor(options: Amqp091Options) {
     const limits = { ...defaultLimits, ...options.limits };
     const inputTurns = new InputTurns(limits.turnInputBytesMax, options.later);
-    const own = { counters: this.counters, partials: new PartialBodies(limits), routes: new RouteMemo() };
+    const { authenticator } = options;
+    authenticator.add(amqplain(authenticator.checkPassword));
+    const own = {
+      counters: this.counters,
+      partials: new PartialBodies(limits),
+      routes: new RouteMemo(),
+      occupancy: new Occupancy(authenticator.realm),
+    };
     this.context = { ...options, ...own, limits, inputTurns };
     this.turnedAway = new RareLog(options.logger, options.clock, 'a client was turned away', turnedAwayLinesMax);
     this.boot = options.boot;
     this.gate = options.broker.gate.onChange((reason) => this.gateChanged(reason));
     this.admission = options.admission.onChange(() => this.admissionChanged());
+    this.departures = authenticator.realm.access.onDeparture((departed) => this.departed(departed));
   }
 
   /**
@@ -177,6 +189,7 @@ export class Amqp091Server implements ConnectionOwner {
   private close(): void {
     this.gate.close();
     this.admission.close();
+    this.departures.close();
     this.telling?.stop();
     for (const server of this.servers) if (server.listening) server.close();
     for (const handshake of [...this.securing]) handshake.drop('this node stops');
@@ -191,7 +204,7 @@ export class Amqp091Server implements ConnectionOwner {
       return;
     }
     if (this.opening.size >= limits.handshakesMax) this.dropOldestOpening();
-    if (tls === undefined) this.connect(socket, plainPeer);
+    if (tls === undefined) this.connect(socket, inTheClear);
     else this.secure(socket, tls);
   }
 
@@ -218,9 +231,9 @@ export class Amqp091Server implements ConnectionOwner {
     this.opening.add(handshake);
   }
 
-  private connect(socket: Socket, peer: Peer): void {
+  private connect(socket: Socket, transport: Transport): void {
     const id = `${this.context.broker.node}/${this.boot}/${this.nextConnection++}`;
-    const connection = new Connection(socket, id, this.context, this, peer);
+    const connection = new Connection(socket, id, this.context, this, transport);
     this.connections.add(connection);
     this.opening.add(connection);
     this.counters.connectionsOpened++;
@@ -237,8 +250,17 @@ export class Amqp091Server implements ConnectionOwner {
 
   private admissionChanged(): void {
     this.telling?.stop();
-    this.telling = new SlicedWalk(
-      tellAll([...this.connections]),
+    this.telling = this.tellAll((connection) => connection.admissionChanged());
+  }
+
+  /** Users or vhosts are gone, and their connections with them. */
+  private departed(departed: Departed): void {
+    this.tellAll((connection) => connection.partFrom(departed));
+  }
+
+  private tellAll(tell: (connection: Connection) => void): SlicedWalk {
+    return new SlicedWalk(
+      visit([...this.connections], tell),
       toldPerTurn,
       fullSlices((run) => this.context.clock.after(0, run)),
     );
@@ -249,9 +271,9 @@ export class Amqp091Server implements ConnectionOwner {
   }
 }
 
-function* tellAll(connections: readonly Connection[]): Generator<number, void> {
+function* visit(connections: readonly Connection[], tell: (connection: Connection) => void): Generator<number, void> {
   for (const connection of connections) {
-    connection.admissionChanged();
+    tell(connection);
     yield 1;
   }
 }

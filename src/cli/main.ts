@@ -13,10 +13,13 @@ import { CommandError, ExitCode, explain } from './fail.js';
 import { forgetCommand } from './forget.js';
 import { lagCommand } from './lag.js';
 import { overrideCommand } from './override.js';
+import { permissionsCommand } from './permissions.js';
 import { policyCommand } from './policy.js';
 import { serveCommand } from './serve.js';
 import { statusCommand } from './status.js';
 import { transferCommand } from './transfer.js';
+import { userCommand } from './user.js';
+import { vhostCommand } from './vhost.js';
 
 const program: Command = new Command('understudy')
   .description('A message broker that does not lose messages')
@@ -28,6 +31,9 @@ const commands = [
   clusterCommand(),
   statusCommand(),
   policyCommand(),
+  userCommand(),
+  vhostCommand(),
+  permissionsCommand(),
   drainCommand(),
   reviveCommand(),
   transferCommand(),

@@ -29,6 +29,8 @@ const shared: readonly [flags: string, description: string][] = [
   ],
   ['--re-replicate-after <time>', "another node takes a lost replica's place after this (default 10m)"],
   ['--protocol <version>', 'newest protocol version that the node speaks (default: all that it knows)'],
+  ['--loopback-users <names>', 'users who may connect from this machine only, or none (default guest)'],
+  ['--anonymous-user <name>', 'the user that a client without a name is; without: such clients are refused'],
   ['--lease <time>', 'how long a silent primary keeps its place (default 2s)'],
   ['--tls-certificate <file>', 'certificate of the broker, PEM, for amqps and https'],
   ['--tls-key <file>', 'its key, PEM'],

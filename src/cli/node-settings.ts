@@ -28,7 +28,9 @@ export async function nodeOptions(settings: NodeSettings, logger: Logger): Promi
     cluster,
     logger,
     product: settings.product,
-    users: new Map([['guest', 'guest']]),
+    users: undefined,
+    loopbackUsers: settings.loopbackUsers,
+    anonymousUser: settings.anonymousUser,
     broker: {
       groups: settings.groups,
       replicas: cluster === null ? 1 : settings.replicas,

@@ -62,6 +62,10 @@ export interface NodeSettings {
   reReplicateAfterMs: number;
   timeShareMs: number;
   leaseMs: number;
+  /** Users who may come from this machine only. */
+  loopbackUsers: readonly string[];
+  /** Who logs in without a name (ANONYMOUS); '' = nobody may. */
+  anonymousUser: string;
   logLevel: LogLevel;
 }
 
@@ -135,6 +139,14 @@ function folder(written: string): string {
   return written;
 }
 
+/** `a,b`, or `none`. */
+function nameList(written: string): string[] {
+  if (written === 'none') return [];
+  const names = written.split(',').map((name) => name.trim());
+  if (names.includes('')) throw new RangeError(`"${written}" is no list of names, such as guest,test, nor none`);
+  return names;
+}
+
 function file(written: string): string {
   if (written === '') throw new RangeError('the name of a file is missing');
   return written;
@@ -189,6 +201,8 @@ const schema = v.strictObject({
   protocol: v.optional(whole(protocolVersions.min, protocolVersions.max), String(protocolVersions.max)),
   're-replicate-after': v.optional(read(parseDuration), '10m'),
   'time-share': v.optional(read(parseDuration), '10s'),
+  'loopback-users': v.optional(read(nameList), 'guest'),
+  'anonymous-user': v.optional(text, ''),
   lease: v.optional(read(atLeast(parseDuration, 600, '600ms')), '2s'),
   'log-level': v.optional(oneOf(logLevels), 'info'),
 });
@@ -298,6 +312,8 @@ export function readSettings(...layers: readonly RawSettings[]): NodeSettings {
     reReplicateAfterMs: output['re-replicate-after'],
     timeShareMs: output['time-share'],
     leaseMs: output.lease,
+    loopbackUsers: output['loopback-users'],
+    anonymousUser: output['anonymous-user'],
     logLevel: output['log-level'],
   };
 }

@@ -65,7 +65,7 @@ export class Broker implements AsyncDisposable {
         data: data === inMemory ? Node.memoryDisk() : data,
         cluster: null,
         logger,
-        users: usersOf(options),
+        ...usersOf(options),
         broker: { ...memoryOf(options), replicas: 1, minInSync: 1 },
       },
       (reason) => {

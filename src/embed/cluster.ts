@@ -102,7 +102,7 @@ export class Cluster implements AsyncDisposable {
         data: this.disks.get(name) ?? join(options.data!, name),
         cluster: { listen: endpointOf(undefined), tls: null, ...(await this.coordinator()) },
         logger: logger.child({ broker: name }),
-        users: usersOf(options),
+        ...usersOf(options),
         broker: {
           ...memoryOf(options),
           replicas,

@@ -4,6 +4,7 @@ import { type Endpoint, formatEndpoint } from '../config/endpoint.js';
 import { tlsSettings } from '../config/tls.js';
 import type { ClientCheck, LoginPart, TlsOptions } from '../security/tls-options.js';
 import { brokerDefaults } from '../broker-options.js';
+import type { NodeOptions } from '../node.js';
 
 /** What one broker and a whole cluster may both be told. */
 export interface CommonOptions {
@@ -15,8 +16,13 @@ export interface CommonOptions {
   memoryHighWatermarkBytes?: number;
   /** Default: nothing is logged. */
   logger?: Logger;
-  /** Passwords by user name; default guest/guest. */
+  /**
+   * Passwords by user name. They are always there, may do everything, and need not be made elsewhere. Default: the users that the
+   * broker's data have, which begin with guest/guest.
+   */
   users?: Readonly<Record<string, string>>;
+  /** Users who may connect from this machine only; default `['guest']`. */
+  loopbackUsers?: readonly string[];
 }
 
 /** Certificates for clients over TLS; PEM files, which are read again when they change. */
@@ -42,13 +48,15 @@ export function endpointOf(given: Partial<Endpoint> | undefined): Endpoint {
   return { host: given?.host ?? '127.0.0.1', port: given?.port ?? 0 };
 }
 
-export function usersOf(options: CommonOptions): ReadonlyMap<string, string> {
-  return new Map(Object.entries(options.users ?? { guest: 'guest' }));
+/** Who may come, and from where. */
+export function usersOf(options: CommonOptions): Pick<NodeOptions, 'users' | 'loopbackUsers' | 'anonymousUser'> {
+  const { users, loopbackUsers = ['guest'] } = options;
+  return { users: users === undefined ? undefined : new Map(Object.entries(users)), loopbackUsers, anonymousUser: '' };
 }
 
 /** With the name and password of the first user. */
 export function amqpUrlOf(options: CommonOptions, endpoint: Endpoint, scheme: 'amqp' | 'amqps' = 'amqp'): string {
-  const [[user, password] = ['', '']] = usersOf(options);
+  const [[user, password] = ['', '']] = Object.entries(options.users ?? { guest: 'guest' });
   return `${scheme}://${encodeURIComponent(user)}:${encodeURIComponent(password)}@${formatEndpoint(endpoint)}`;
 }
 

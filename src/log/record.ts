@@ -12,7 +12,8 @@
  *  48 f64 x count: incarnations (0 = a queue that was gone)
  *     with the flag `origin` (since version 3): u32 group   u32 0   f64 position   f64 done: see Origin
  *     meta: exchange shortstr, routing key shortstr, exactly as basic.deliver ends
- *     header: the content header's property flags and list, untouched
+ *     header: the content header's property flags and list, untouched; with the flag `hidden` (since version 3) its readers are
+ *     shown less of it
  *     body
  *
  * dequeue (count = number of positions)
@@ -40,6 +41,7 @@ export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];
 export function versionOf(bytes: Uint8Array, start: number): number {
   if (bytes[start + 4] === RecordKind.dequeueRange) return Feature.dequeueRange;
   if (bytes[start + 4] === RecordKind.returned) return Feature.returns;
+  if ((bytes[start + 5]! & RecordFlag.hidden) !== 0) return Feature.hidden;
   return (bytes[start + 5]! & RecordFlag.origin) === 0 ? 1 : Feature.outbox;
 }
 
@@ -61,6 +63,8 @@ export const RecordFlag = {
   moved: 16,
   /** An enqueue that another group's outbox owes this one: see Origin. */
   origin: 32,
+  /** The message's header has something that clients are not shown: BCC. Not before its version is in use. */
+  hidden: 64,
 } as const;
 
 export const recordHeaderBytes = 16;
@@ -180,6 +184,7 @@ export class MessageParts {
   persistent = false;
   redelivered = false;
   moved = false;
+  hidden = false;
   priority = 0;
   format = 0;
   expiresAt = 0;
@@ -211,6 +216,7 @@ export class MessageParts {
     this.persistent = (record.flags & RecordFlag.persistent) !== 0;
     this.redelivered = (record.flags & RecordFlag.redelivered) !== 0;
     this.moved = (record.flags & RecordFlag.moved) !== 0;
+    this.hidden = (record.flags & RecordFlag.hidden) !== 0;
     this.priority = record.priority;
     this.format = record.format;
     this.expiresAt = record.expiresAt;
@@ -258,6 +264,7 @@ export function encodeEnqueue(
     (parts.persistent ? RecordFlag.persistent : 0) |
     (parts.redelivered ? RecordFlag.redelivered : 0) |
     (parts.moved ? RecordFlag.moved : 0) |
+    (parts.hidden ? RecordFlag.hidden : 0) |
     (parts.origin === undefined ? 0 : RecordFlag.origin);
   view.setUint16(at + 6, count, true);
   view.setFloat64(at + 8, 0, true);

@@ -1,4 +1,7 @@
 import type { BrokerNode } from '../broker-node.js';
+import type { Authenticator } from '../security/authenticator.js';
+import type { Person } from '../security/realm.js';
+import type { Need } from './tags.js';
 
 export interface ResourceRequest {
   broker: BrokerNode;
@@ -8,6 +11,12 @@ export interface ResourceRequest {
   body: Record<string, unknown>;
   /** Who asks, for the log: user and address. */
   asker: string;
+  person: Person;
+  /** Whoever asks may know of the vhost. */
+  sees(vhost: string): boolean;
+  /** May look at what is in it. */
+  enters(vhost: string): boolean;
+  security: Authenticator;
 }
 
 /** An answer without a body, other than 200. */
@@ -26,6 +35,10 @@ export type Handler = (request: ResourceRequest) => unknown;
 export interface Resource {
   /** With `:name` for parameters. */
   path: string;
+  /** Who may look at it, and who may change it. */
+  needs: readonly [toLook: Need, toChange: Need];
+  /** It is about the vhost of its path, not what is in there: monitors see it too. */
+  isOpen?: boolean;
   get?: Handler;
   post?: Handler;
   put?: Handler;

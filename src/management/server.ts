@@ -13,7 +13,8 @@ import { InputTurns } from '../base/input-turns.js';
 import type { Logger } from '../base/logger.js';
 import type { BrokerNode } from '../broker-node.js';
 import type { Endpoint } from '../config/endpoint.js';
-import type { Authenticator } from '../security/authenticator.js';
+import { type Authenticator, isRefused } from '../security/authenticator.js';
+import type { Person } from '../security/realm.js';
 import type { TlsEntrance } from '../security/tls-entrance.js';
 import { clusterRoutes, coordinatorRoutes } from './api/cluster.js';
 import { healthRoutes } from './api/health.js';
@@ -21,10 +22,15 @@ import { nodeRoutes } from './api/nodes.js';
 import { policyRoutes } from './api/policies.js';
 import { leadingRoutes } from './api/leading.js';
 import { queueRoutes } from './api/queues.js';
-import { authorizedUser } from './basic-auth.js';
+import { userRoutes } from './api/users.js';
+import { vhostRoutes } from './api/vhosts.js';
+import { permissionRoutes } from './api/permissions.js';
+import { limitRoutes } from './api/limits.js';
+import { logIn } from './basic-auth.js';
 import { readBody } from './json-body.js';
 import { PacedSocket } from './paced-socket.js';
 import { Done, type Handler, HttpError, type Resource } from './resource.js';
+import { entersVhost, type Need, requireTag, seesVhost } from './tags.js';
 
 export interface ManagementOptions {
   broker: BrokerNode;
@@ -43,10 +49,20 @@ const resources: readonly Resource[] = [
   ...nodeRoutes,
   ...queueRoutes,
   ...policyRoutes,
+  ...userRoutes,
+  ...vhostRoutes,
+  ...permissionRoutes,
+  ...limitRoutes,
   ...healthRoutes,
 ];
 
 const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const satisfies HTTPMethod[];
+
+interface Way {
+  readonly handler: Handler;
+  readonly need: Need;
+  readonly isOpen: boolean;
+}
 
 /** Requests that are under way; more are refused. */
 const requestsMax = 1000;
@@ -81,7 +97,11 @@ export class ManagementServer {
   constructor(options: ManagementOptions) {
     this.options = options;
     for (const resource of resources)
-      for (const [method, handler] of methodsOf(resource)) this.router.on(method, resource.path, () => {}, handler);
+      for (const [method, handler] of methodsOf(resource)) {
+        const need = resource.needs[method === 'GET' ? 0 : 1];
+        const way: Way = { handler, need, isOpen: resource.isOpen === true };
+        this.router.on(method, resource.path, () => {}, way);
+      }
     this.server = createServer(timeouts, (request, response) => {
       void this.serve(request, response);
     });
@@ -204,20 +224,48 @@ export class ManagementServer {
   private async result(request: IncomingMessage): Promise<unknown> {
     if (this.requests > requestsMax) throw new HttpError(503, 'busy', `${requestsMax} requests are under way`);
     const { broker, authenticator } = this.options;
-    const user = await authorizedUser(request, authenticator);
-    if (user === undefined) {
-      throw new HttpError(401, 'not_authorised', 'Login failed', { 'www-authenticate': 'Basic realm="Understudy"' });
-    }
-    const { handler, parameters } = this.find(request);
+    const person = await this.person(request);
+    const { handler, need, isOpen, parameters } = this.find(request);
+    requireTag(person, need);
+    const { realm } = authenticator;
+    const { vhost } = parameters;
+    const mayLook = isOpen === true ? seesVhost : entersVhost;
+    if (vhost !== undefined && !mayLook(person, vhost, realm))
+      throw new HttpError(401, 'not_authorised', 'User not authorised to access virtual host');
     const body = await readBody(request);
-    return handler({ broker, parameters, body, asker: `${user} at ${request.socket.remoteAddress ?? '?'}` });
+    return handler({
+      broker,
+      parameters,
+      body,
+      asker: `${person.name} at ${request.socket.remoteAddress ?? '?'}`,
+      person,
+      sees: (name) => seesVhost(person, name, realm),
+      enters: (name) => entersVhost(person, name, realm),
+      security: authenticator,
+    });
   }
 
-  private find(request: IncomingMessage): { handler: Handler; parameters: Record<string, string> } {
+  private async person(request: IncomingMessage): Promise<Person> {
+    const login = await logIn(request, this.options.authenticator);
+    if (login !== undefined && !isRefused(login)) return login;
+    if (login !== undefined) {
+      const { user, reason } = login;
+      this.options.logger.warn('login refused', {
+        user,
+        reason,
+        peer: request.socket.remoteAddress,
+        mechanism: 'Basic',
+      });
+    }
+    const told = login === undefined || login.told === '' ? 'Login failed' : login.told;
+    throw new HttpError(401, 'not_authorised', told, { 'www-authenticate': 'Basic realm="Understudy"' });
+  }
+
+  private find(request: IncomingMessage): Way & { parameters: Record<string, string> } {
     const method = (request.method === 'HEAD' ? 'GET' : request.method) as HTTPMethod;
     const path = (request.url ?? '/').split('?', 1)[0]!;
     const found = this.router.find(method, path);
-    if (found !== null) return { handler: found.store as Handler, parameters: found.params as Record<string, string> };
+    if (found !== null) return { ...(found.store as Way), parameters: found.params as Record<string, string> };
     const allowed = methods.filter((other) => this.router.find(other, path) !== null);
     if (allowed.length === 0) throw new HttpError(404, 'not_found', `there is no ${path}`);
     const allow = allowed.map((other) => (other === 'GET' ? 'GET, HEAD' : other)).join(', ');

@@ -244,6 +244,10 @@ export interface Broker {
   readonly replies: Replies;
   readonly transactions: TransactionPort;
   hasVhost(name: string): boolean;
+  /** Whether the exchange of this name, if there is one, is of the type topic. */
+  isTopicExchange(vhost: string, name: string): boolean;
+  /** All nodes know of `MessageParts.hidden`: what clients are not shown of a message can be kept with it. */
+  readonly keepsHidden: boolean;
   /** Changes whenever routes may have changed. */
   readonly routingVersion: number;
   /**

@@ -68,6 +68,8 @@ export class GroupState {
   /** Wiring version of the last `open` or `drop` applied (rule 15). */
   wiringVersion: Lsn = 0;
   readonly observers: GroupObserver[] = [];
+  /** Told of queues that are new, by whoever serves the group: observers cost something for each message. */
+  onOpened: ((queue: QueueState) => void) | undefined = undefined;
   private readonly pool = new PiecePool();
   private readonly queues = new Map<Lsn, QueueState>();
   /** The queues asked for last, by the low bits of their incarnations: a map of floats costs more than all the rest. */
@@ -388,6 +390,7 @@ export class GroupState {
     const queue = this.makeQueue(incarnation, decodeOpenOptions(chunk.bytes!, view, offset), wiringVersion);
     this.keepOpen(queue, chunk, offset, view.getUint32(offset, true));
     for (const observer of this.observers) observer.opened(queue);
+    this.onOpened?.(queue);
   }
 
   private keepOpen(queue: QueueState, chunk: Chunk, offset: number, length: number): void {

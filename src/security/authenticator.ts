@@ -1,44 +1,100 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+/**
+ * Who a client is: the mechanisms that it is offered, and what is asked of everybody whatever the mechanism: whether the user is there,
+ * and may come from where it comes. Refusals come late, see LoginThrottle.
+ */
+import type { Clock } from '../base/clock.js';
+import { LoginThrottle } from './login-throttle.js';
+import { Passwords } from './passwords.js';
+import type { Peer } from './peer.js';
+import type { Person, Realm } from './realm.js';
+import { anonymous } from './sasl/anonymous.js';
+import type { CheckPassword, Exchange, Mechanism, Step } from './sasl/mechanism.js';
+import { external } from './sasl/external.js';
+import { plain } from './sasl/plain.js';
+import { scramSha256 } from './sasl/scram-sha-256.js';
 
-/** Where a login comes from; an authenticator may refuse by it. */
-export interface LoginOrigin {
-  /** Address of the client, without the port. */
-  peerAddress: string;
-  /** SASL mechanism, as the client named it. */
-  mechanism: string;
+export interface AuthenticatorOptions {
+  realm: Realm;
+  clock: Clock;
+  /** Names of those who may come from this machine only. */
+  loopbackUsers: readonly string[];
+  /** Whoever names no user is this one; '' = nobody comes so. */
+  anonymousUser: string;
 }
 
-/** Decides who may connect. Permissions on vhosts and queues are another matter. */
-export interface Authenticator {
-  /** Resolves to whether the password is this user's. Rejects only if that cannot be found out. */
-  authenticate(user: string, password: Uint8Array, origin: LoginOrigin): Promise<boolean>;
-  /** Resolves to whether there is such a user, who has proved who it is otherwise: by a certificate. */
-  recognize(user: string, origin: LoginOrigin): Promise<boolean>;
+/** A refusal; `told`: what the client is told more than that, '' = nothing. */
+export interface Refused {
+  readonly user: string;
+  readonly reason: string;
+  readonly told: string;
 }
 
-/** Users from a plain map of names to passwords. */
-export class StaticAuthenticator implements Authenticator {
-  private readonly digests: Map<string, Buffer> = new Map();
-  /** Compared with when there is no such user, so that the time taken does not tell. */
-  private readonly nobody: Buffer = sha256('');
+export type Login = Person | Refused;
 
-  /** @param users passwords by user name. */
-  constructor(users: ReadonlyMap<string, string> = new Map([['guest', 'guest']])) {
-    for (const [user, password] of users) this.digests.set(user, sha256(password));
-  }
-
-  authenticate(user: string, password: Uint8Array, _origin: LoginOrigin): Promise<boolean> {
-    const expected = this.digests.get(user);
-    const same = timingSafeEqual(sha256(password), expected ?? this.nobody);
-    return Promise.resolve(same && expected !== undefined);
-  }
-
-  recognize(user: string, _origin: LoginOrigin): Promise<boolean> {
-    return Promise.resolve(this.digests.has(user));
-  }
+export function isRefused(login: Login): login is Refused {
+  return 'reason' in login;
 }
 
-/** Digests have one length, which a constant-time comparison needs and passwords lack. */
-function sha256(data: string | Uint8Array): Buffer {
-  return createHash('sha256').update(data).digest();
+export class Authenticator {
+  readonly realm: Realm;
+  readonly passwords: Passwords;
+  readonly throttle: LoginThrottle;
+  private readonly options: AuthenticatorOptions;
+  private readonly mechanisms: Mechanism[];
+
+  constructor(options: AuthenticatorOptions) {
+    this.options = options;
+    this.realm = options.realm;
+    this.throttle = new LoginThrottle(options.clock);
+    this.passwords = new Passwords(this.throttle);
+    const find = (name: string): Person | undefined => this.realm.find(name);
+    const { throttle, checkPassword } = this;
+    this.mechanisms = [plain(checkPassword), scramSha256({ find, throttle }), external()];
+    if (options.anonymousUser !== '') this.mechanisms.push(anonymous(options.anonymousUser));
+  }
+
+  /** For mechanisms of a protocol's own. Looks at nothing but the password. */
+  readonly checkPassword: CheckPassword = (user, password, peer) =>
+    this.passwords.check(this.realm.find(user), password, peer);
+
+  /** A mechanism that only some protocol has. */
+  add(mechanism: Mechanism): void {
+    this.mechanisms.push(mechanism);
+  }
+
+  /** Names of the mechanisms that the client may use. */
+  offered(peer: Peer): string[] {
+    return this.mechanisms.filter((mechanism) => mechanism.isFor(peer)).map(({ name }) => name);
+  }
+
+  /** Undefined: there is no such mechanism, for this client. */
+  begin(mechanism: string, peer: Peer): Exchange | undefined {
+    return this.mechanisms.find(({ name, isFor }) => name === mechanism && isFor(peer))?.begin(peer);
+  }
+
+  /** What a step of an exchange comes to: a challenge, or an outcome, which may take its time. */
+  async outcome(step: Exclude<Step, { kind: 'challenge' }>, peer: Peer): Promise<Login> {
+    const login = this.judge(step, peer);
+    if (isRefused(login)) await this.throttle.failed(peer.address);
+    return login;
+  }
+
+  /** A name and a password, for protocols without mechanisms. */
+  async logIn(user: string, password: Uint8Array, peer: Peer): Promise<Login> {
+    const reason = await this.checkPassword(user, password, peer);
+    return this.outcome(reason === '' ? { kind: 'user', user } : { kind: 'refused', user, reason }, peer);
+  }
+
+  private judge(step: Exclude<Step, { kind: 'challenge' }>, peer: Peer): Login {
+    const { user } = step;
+    if (step.kind === 'refused') return { user, reason: step.reason, told: '' };
+    const person = this.realm.find(user);
+    if (person === undefined) return { user, reason: 'there is no such user', told: '' };
+    if (peer.isLoopback || !this.options.loopbackUsers.includes(user)) return person;
+    return {
+      user,
+      reason: `user '${user}' can only connect via localhost`,
+      told: `user '${user}' can only connect via localhost: add another user, or see the setting loopback-users`,
+    };
+  }
 }

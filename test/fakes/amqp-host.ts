@@ -5,7 +5,9 @@ import type { Limits } from '../../src/amqp091/limits.js';
 import { productAs } from '../../src/amqp091/product.js';
 import { type Amqp091Server, createAmqp091Server } from '../../src/amqp091/server.js';
 import type { TlsEntrance } from '../../src/security/tls-entrance.js';
-import { StaticAuthenticator } from '../../src/security/authenticator.js';
+import { AccessTables } from '../../src/model/access/access-tables.js';
+import { Authenticator } from '../../src/security/authenticator.js';
+import { Realm } from '../../src/security/realm.js';
 import { FakeAdmission } from './fake-admission.js';
 import { FakeBroker } from './fake-broker.js';
 
@@ -41,21 +43,25 @@ export class AmqpHost implements AsyncDisposable {
     return (await this.server.listen('127.0.0.1', 0, entrance)).port;
   }
 
+  /** @param access users of its own; without, guest may do everything */
   static async start(
     limits: Partial<Limits> = {},
     clock: Clock = systemClock,
     logger: Logger = silentLogger,
+    access: AccessTables = new AccessTables(),
   ): Promise<AmqpHost> {
     const turn = new Turn(setImmediate);
     const broker = new FakeBroker(turn);
     const admission = new FakeAdmission();
+    const realm = new Realm({ access, own: new Map(), first: new Map([['guest', 'guest']]), isSettled: () => true });
+    const authenticator = new Authenticator({ realm, clock, loopbackUsers: ['guest'], anonymousUser: '' });
     const server = createAmqp091Server({
       broker,
       turn,
       later: setImmediate,
       clock,
       logger,
-      authenticator: new StaticAuthenticator(),
+      authenticator,
       admission,
       limits,
       product: productAs('understudy', '0.0.0', 'test'),

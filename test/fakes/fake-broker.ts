@@ -57,6 +57,7 @@ export class FakeBroker implements Broker, Wiring {
   routingVersion = 1;
   /** Wiring changes and consumes wait for it. */
   pause: Promise<void> = Promise.resolve();
+  keepsHidden = true;
   /** True: confirms wait for `confirm`. */
   holdConfirms = false;
   /** Publishes that are not completed: owner and tag, oldest first. */
@@ -98,6 +99,10 @@ export class FakeBroker implements Broker, Wiring {
 
   hasVhost(name: string): boolean {
     return name === '/';
+  }
+
+  isTopicExchange(_vhost: string, name: string): boolean {
+    return this.exchanges.get(name)?.type === 'topic';
   }
 
   // Wiring

@@ -57,8 +57,17 @@ test('S91: a rolling upgrade under load, from version 1 to the present one, and 
     assert.equal(mixed.protocol, 1);
     const status = await finished(['status', '--url', n1.httpUrl.href]);
     assert.match(status.stdout, /protocol version 1; .* not n3 \(ready\)/);
+    const users = (...args: string[]): ReturnType<typeof finished> =>
+      finished(['user', ...args, '--url', n1.httpUrl.href], 'secret');
+    assert.match(
+      (await users('add', 'ann')).stderr,
+      /cannot be changed while the cluster speaks protocol version 1: it takes 3/,
+    );
     await upgrade(cluster, run, n3);
     await untilProtocol(cluster, 3);
+    // Clients have come as guest all the time; now it is one of the cluster's users.
+    assert.equal((await users('add', 'ann')).stderr, '');
+    assert.match((await users('list')).stdout, /^ann .*\nguest\s+administrator\s+set$/m);
     await run.more(500);
     // Now it is too late.
     await n3.stop();

@@ -56,6 +56,8 @@ export class NodeProcess {
     const at = (port: number): string => `${this.host.address}:${port}`;
     return [
       ...['--node', name, '--data', join(folder, name), '--coordinator', `local:${join(folder, 'coordinator')}`],
+      // Its clients come from another machine, as it looks.
+      ...(this.host === thisHost ? [] : ['--loopback-users', 'none']),
       ...['--amqp', at(ports.amqp), '--http', at(ports.http), '--cluster', at(ports.cluster)],
       ...options,
     ];

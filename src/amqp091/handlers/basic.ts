@@ -51,6 +51,7 @@ export function consume(channel: Channel, method: BasicConsume): void {
     throw new RefusedError(Refusal.notAllowed, `attempt to reuse consumer tag '${tag}'`);
   if (method.queue === replyQueue) return consumeReplies(channel, method, tag);
   const queue = queueName(channel, method.queue);
+  host.permissions.require('read', 'queue', queue);
   if (deliveries.consumers.size >= host.limits.consumersMax) {
     const text = `reached maximum (${host.limits.consumersMax}) of consumers per channel`;
     throw new RefusedError(Refusal.notAllowed, text);
@@ -121,6 +122,7 @@ export function cancel(channel: Channel, method: BasicCancel): void {
 
 export function get(channel: Channel, method: BasicGet): void {
   const queue = queueName(channel, method.queue);
+  channel.host.permissions.require('read', 'queue', queue);
   if (channel.deliveries.exhausted && !method.noAck) {
     const text = `this channel holds ${channel.host.limits.unackedMax} unacknowledged deliveries, settle some first`;
     throw new RefusedError(Refusal.preconditionFailed, text);

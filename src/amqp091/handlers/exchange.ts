@@ -13,12 +13,14 @@ import {
   ProtocolError,
   ReplyCode,
 } from '../codec/index.js';
+import { requireBinding } from './require-binding.js';
 
 export function declare(channel: Channel, method: ExchangeDeclare): void {
   const { broker, vhost } = channel.host;
   if (!method.passive && !Object.hasOwn(ExchangeType, method.type)) {
     throw new ProtocolError(ReplyCode.commandInvalid, `unknown exchange type '${method.type}'`);
   }
+  if (!method.passive) requireDeclare(channel, method);
   const work = broker.wiring.declareExchange({
     vhost,
     name: method.exchange,
@@ -33,29 +35,40 @@ export function declare(channel: Channel, method: ExchangeDeclare): void {
   channel.await(work, () => channel.reply(new ExchangeDeclareOk(), method.noWait));
 }
 
+/** With an alternate exchange messages go there without anybody's doing. */
+function requireDeclare({ host }: Channel, method: ExchangeDeclare): void {
+  const { permissions } = host;
+  permissions.require('configure', 'exchange', method.exchange);
+  const alternate = method.arguments['alternate-exchange'];
+  if (typeof alternate !== 'string') return;
+  permissions.require('read', 'exchange', method.exchange);
+  permissions.require('write', 'exchange', alternate);
+}
+
 export function remove(channel: Channel, method: ExchangeDelete): void {
-  const { broker, vhost } = channel.host;
+  const { broker, vhost, permissions } = channel.host;
+  permissions.require('configure', 'exchange', method.exchange);
   const work = broker.wiring.deleteExchange(vhost, method.exchange, { ifUnused: method.ifUnused });
   channel.await(work, () => channel.reply(new ExchangeDeleteOk(), method.noWait));
 }
 
 export function bind(channel: Channel, method: ExchangeBind): void {
-  const work = channel.host.broker.wiring.bind(binding(channel, method), channel.host.id);
+  const work = channel.host.broker.wiring.bind(permittedBinding(channel, method), channel.host.id);
   channel.await(work, () => channel.reply(new ExchangeBindOk(), method.noWait));
 }
 
 export function unbind(channel: Channel, method: ExchangeUnbind): void {
-  const work = channel.host.broker.wiring.unbind(binding(channel, method), channel.host.id);
+  const work = channel.host.broker.wiring.unbind(permittedBinding(channel, method), channel.host.id);
   channel.await(work, () => channel.reply(new ExchangeUnbindOk(), method.noWait));
 }
 
-function binding(channel: Channel, method: ExchangeBind | ExchangeUnbind): Binding {
-  return {
+function permittedBinding(channel: Channel, method: ExchangeBind | ExchangeUnbind): Binding {
+  return requireBinding(channel.host, {
     vhost: channel.host.vhost,
     source: method.source,
     destination: method.destination,
     destinationKind: 'exchange',
     routingKey: method.routingKey,
     arguments: method.arguments,
-  };
+  });
 }

@@ -15,6 +15,10 @@ import {
   QueueUnbindOk,
 } from '../codec/index.js';
 import { queueName } from './queue-name.js';
+import { requireBinding } from './require-binding.js';
+
+/** Stands for all names that the broker makes, where permissions are asked. */
+const generatedName = 'amq.gen-0000000000000000000000';
 
 export function declare(channel: Channel, method: QueueDeclare): void {
   const { id, vhost, broker } = channel.host;
@@ -22,6 +26,7 @@ export function declare(channel: Channel, method: QueueDeclare): void {
     throw new RefusedError(Refusal.notFound, `no queue '' in vhost '${vhost}'`);
   }
   if (method.queue.startsWith(replyQueue)) return declareReplyQueue(channel, method);
+  if (!method.passive) requireDeclare(channel, method);
   const work = broker.wiring.declareQueue({
     vhost,
     name: method.queue,
@@ -36,6 +41,17 @@ export function declare(channel: Channel, method: QueueDeclare): void {
     channel.lastQueue = info.name;
     channel.reply(new QueueDeclareOk(info.name, info.messages, info.consumers), method.noWait);
   });
+}
+
+/** With a dead letter exchange the queue's messages go there without anybody's doing. */
+function requireDeclare({ host }: Channel, method: QueueDeclare): void {
+  const { permissions } = host;
+  const name = method.queue === '' ? generatedName : method.queue;
+  permissions.require('configure', 'queue', name);
+  const deadLetterExchange = method.arguments['x-dead-letter-exchange'];
+  if (typeof deadLetterExchange !== 'string') return;
+  permissions.require('read', 'queue', name);
+  permissions.require('write', 'exchange', deadLetterExchange);
 }
 
 /**
@@ -53,37 +69,41 @@ function declareReplyQueue(channel: Channel, { queue, noWait }: QueueDeclare): v
 }
 
 export function bind(channel: Channel, method: QueueBind): void {
-  const work = channel.host.broker.wiring.bind(binding(channel, method), channel.host.id);
+  const work = channel.host.broker.wiring.bind(permittedBinding(channel, method), channel.host.id);
   channel.await(work, () => channel.reply(new QueueBindOk(), method.noWait));
 }
 
 export function unbind(channel: Channel, method: QueueUnbind): void {
-  const work = channel.host.broker.wiring.unbind(binding(channel, method), channel.host.id);
+  const work = channel.host.broker.wiring.unbind(permittedBinding(channel, method), channel.host.id);
   channel.await(work, () => channel.reply(new QueueUnbindOk()));
 }
 
 export function purge(channel: Channel, method: QueuePurge): void {
   const { id, vhost, broker } = channel.host;
-  const work = broker.wiring.purgeQueue(vhost, queueName(channel, method.queue), id);
+  const queue = queueName(channel, method.queue);
+  channel.host.permissions.require('read', 'queue', queue);
+  const work = broker.wiring.purgeQueue(vhost, queue, id);
   channel.await(work, (count) => channel.reply(new QueuePurgeOk(count), method.noWait));
 }
 
 export function remove(channel: Channel, method: QueueDelete): void {
   const { id, vhost, broker } = channel.host;
   const options = { ifUnused: method.ifUnused, ifEmpty: method.ifEmpty, connection: id };
-  const work = broker.wiring.deleteQueue(vhost, queueName(channel, method.queue), options);
+  const queue = queueName(channel, method.queue);
+  channel.host.permissions.require('configure', 'queue', queue);
+  const work = broker.wiring.deleteQueue(vhost, queue, options);
   channel.await(work, (count) => channel.reply(new QueueDeleteOk(count), method.noWait));
 }
 
 /** Without queue and routing key, the queue last declared is bound by its own name (§1.7.2.3). */
-function binding(channel: Channel, method: QueueBind | QueueUnbind): Binding {
+function permittedBinding(channel: Channel, method: QueueBind | QueueUnbind): Binding {
   const destination = queueName(channel, method.queue);
-  return {
+  return requireBinding(channel.host, {
     vhost: channel.host.vhost,
     source: method.exchange,
     destination,
     destinationKind: 'queue',
     routingKey: method.queue === '' && method.routingKey === '' ? destination : method.routingKey,
     arguments: method.arguments,
-  };
+  });
 }

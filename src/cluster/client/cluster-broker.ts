@@ -7,6 +7,7 @@ import type { Clock } from '../../base/clock.js';
 import type { Random } from '../../base/random.js';
 import type { Rules } from '../../base/rules.js';
 import { Refusal, RefusedError } from '../../base/errors.js';
+import { Feature } from '../../base/versions.js';
 import { enqueueLength, MessageParts } from '../../log/record.js';
 import type {
   Arguments,
@@ -27,7 +28,7 @@ import { setDelayed } from '../../model/delay/delayed-record.js';
 import { replyPrefix } from '../../model/replies.js';
 import { checkArguments } from '../../model/wiring/arguments.js';
 import type { Delay } from '../../model/exchange/router.js';
-import type { QueueObject } from '../../model/wiring/objects.js';
+import { ExchangeType, type QueueObject } from '../../model/wiring/objects.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import { ClusterRoute } from './cluster-route.js';
 import { DeferredPublishes, DeferredRoute, stillWaits } from './deferred-publishes.js';
@@ -111,6 +112,14 @@ export class ClusterBroker implements Broker {
 
   hasVhost(name: string): boolean {
     return this.tables.hasVhost(name);
+  }
+
+  isTopicExchange(vhost: string, name: string): boolean {
+    return this.tables.exchange(vhost, name)?.type === ExchangeType.topic;
+  }
+
+  get keepsHidden(): boolean {
+    return this.options.version() >= Feature.hidden;
   }
 
   get routingVersion(): number {

@@ -10,7 +10,8 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import { RefusedError } from '../../base/errors.js';
 import { Ring } from '../../base/ring.js';
-import { MessageParts } from '../../log/record.js';
+import { ownParts } from '../../log/own-parts.js';
+import type { MessageParts } from '../../log/record.js';
 import {
   type Arguments,
   messageProperties,
@@ -139,7 +140,7 @@ export class DeferredPublishes {
   }
 
   add(route: DeferredRoute, parts: MessageParts, owner: PublishOwner, tag: number): void {
-    const copy = copyOf(parts);
+    const copy = ownParts(parts);
     this.options.memory.bytes += costOf(copy);
     this.waiting.push({ route, parts: copy, owner, tag });
     for (const queue of route.queues ?? []) this.queues.add(queue);
@@ -199,20 +200,4 @@ export class DeferredPublishes {
     owner.completed(tag);
     return true;
   }
-}
-
-/** The same parts over bytes of their own. */
-function copyOf(parts: MessageParts): MessageParts {
-  const copy = new MessageParts();
-  copy.persistent = parts.persistent;
-  copy.priority = parts.priority;
-  copy.format = parts.format;
-  copy.expiresAt = parts.expiresAt;
-  copy.metaBytes = parts.metaBytes.slice(parts.metaStart, parts.metaStart + parts.metaLength);
-  copy.metaLength = parts.metaLength;
-  copy.headerBytes = parts.headerBytes.slice(parts.headerStart, parts.headerStart + parts.headerLength);
-  copy.headerLength = parts.headerLength;
-  copy.bodyBytes = parts.bodyBytes.slice(parts.bodyStart, parts.bodyStart + parts.bodyLength);
-  copy.bodyLength = parts.bodyLength;
-  return copy;
 }

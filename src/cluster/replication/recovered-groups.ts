@@ -1,12 +1,17 @@
-/** Brings all groups' states back from a node's journal. */
+/** Brings all groups' states back from a node's journal, and who its users are (see recoveredAccess). */
+import type { ChunkStore } from '../../log/chunk-store.js';
 import type { Chunk } from '../../log/chunk.js';
 import type { GroupMeta, RecoveryReport, RecoveryVisitor } from '../../log/journal.js';
+import type { AccessTables } from '../../model/access/access-tables.js';
 import { GroupRecovery } from '../../model/group-recovery.js';
 import type { GroupState } from '../../model/group-state.js';
+import { systemGroup } from '../map.js';
+import { recoveredAccess } from './recovered-access.js';
 import type { RecoveredGroup } from './replication.js';
 
 /** Whatever holds a journal: see Store. */
 export interface Recoverable {
+  readonly chunks: ChunkStore;
   recover(visitor: RecoveryVisitor): Promise<RecoveryReport>;
 }
 
@@ -23,7 +28,7 @@ const noMeta: GroupMeta = {
 export async function recoverGroups(
   store: Recoverable,
   newState: (group: number) => GroupState,
-): Promise<{ groups: Map<number, RecoveredGroup>; damaged: number }> {
+): Promise<{ groups: Map<number, RecoveredGroup>; damaged: number; access: AccessTables | undefined }> {
   const groups = new Map<number, RecoveredGroup>();
   const recoveries = new Map<number, GroupRecovery>();
   const recovery = (group: number): GroupRecovery => {
@@ -47,5 +52,7 @@ export async function recoverGroups(
     done() {},
   });
   await Promise.all([...recoveries.values()].map((each) => new Promise<void>((resolve) => each.finish(resolve))));
-  return { groups, damaged: report.damaged.length };
+  const system = groups.get(systemGroup)?.state;
+  const access = system === undefined ? undefined : await recoveredAccess(system, store.chunks);
+  return { groups, damaged: report.damaged.length, access };
 }

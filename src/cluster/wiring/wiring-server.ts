@@ -2,8 +2,6 @@
  * The primary's end of wiring operations: while this node leads the system group it takes them from all nodes, has them put
  * into the log in order, and answers each when every in-sync member has applied it (rule 15).
  */
-import type { Clock, Timer } from '../../base/clock.js';
-import type { Logger } from '../../base/logger.js';
 import { Refusal } from '../../base/errors.js';
 import type { QueueObject } from '../../model/wiring/objects.js';
 import {
@@ -12,43 +10,31 @@ import {
   type WiringAnswer,
   type WiringOperation,
 } from '../../model/wiring/operations.js';
-import { goneMax } from '../../model/wiring/plan-node.js';
 import { WiringSequencer } from '../../model/wiring/sequencer.js';
-import type { WiringTables } from '../../model/wiring/tables.js';
 import type { Frame } from '../link/frame.js';
 import { FrameType } from '../link/frame-types.js';
 import type { Link } from '../link/link.js';
 import type { Links } from '../link/links.js';
-import type { BootLives, SystemGroup, SystemLeader } from './ports.js';
+import { LeaderChores, type LeaderChoresOptions } from './leader-chores.js';
+import type { SystemGroup, SystemLeader } from './ports.js';
 import { SystemLog } from './system-log.js';
 
-export interface WiringServerOptions {
+export interface WiringServerOptions extends LeaderChoresOptions {
   system: SystemGroup;
-  tables: WiringTables;
   /** The group for a new queue; an exclusive one (`queue.owner`) belongs into its node's local group. */
   chooseGroup(queue: QueueObject, node: string): number | undefined;
   /** Replicas that a queue may have, at most. */
   replicasMax(): number;
-  /** The protocol version in use. */
-  version(): number;
-  lives: BootLives;
   links: Links | undefined;
-  clock: Clock;
-  logger: Logger;
 }
 
 type Answered = (answer: WiringAnswer) => void;
-
-/** How often a leader looks for what goes with a node that is gone. */
-const orphanPeriodMs = 250;
 
 export class WiringServer {
   private readonly options: WiringServerOptions;
   private leader: SystemLeader | undefined;
   private sequencer: WiringSequencer | undefined;
-  private orphans: Timer | undefined;
-  /** Boots for which a `nodeGone` is on its way. */
-  private readonly reporting = new Set<number>();
+  private chores: LeaderChores | undefined;
 
   constructor(options: WiringServerOptions) {
     this.options = options;
@@ -80,10 +66,10 @@ export class WiringServer {
     this.leader = leader;
     this.sequencer?.failed('the system group has another primary now');
     this.sequencer = undefined;
-    this.orphans?.cancel();
-    this.orphans = undefined;
+    this.chores?.close();
+    this.chores = undefined;
     if (leader === undefined) return;
-    const { tables, chooseGroup, replicasMax, version, lives, clock } = this.options;
+    const { tables, chooseGroup, replicasMax, version, lives } = this.options;
     const log = new SystemLog(leader.appender);
     const isOver = (node: string, boot: number): boolean => lives.isOver(node, boot);
     this.sequencer = new WiringSequencer({
@@ -96,20 +82,7 @@ export class WiringServer {
       isOver,
       isAlone: this.options.links === undefined,
     });
-    this.orphans = clock.every(orphanPeriodMs, () => this.reportGone());
-  }
-
-  /** Deletes what goes with boots that are over; if that is much, one operation after the other. */
-  private reportGone(): void {
-    for (const { node, boot, objects } of this.options.tables.boots.all()) {
-      if (this.reporting.has(boot) || !this.options.lives.isOver(node, boot)) continue;
-      this.reporting.add(boot);
-      const isMany = objects.size > goneMax;
-      this.submit({ op: 'nodeGone', node, boot }, ({ result }) => {
-        this.reporting.delete(boot);
-        if (result === 'done' && isMany) this.options.clock.after(0, () => this.reportGone());
-      });
-    }
+    this.chores = new LeaderChores(this.options, (operation, answered) => this.submit(operation, answered));
   }
 
   private request(link: Link, frame: Frame): void {

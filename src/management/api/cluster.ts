@@ -10,6 +10,7 @@ import { HttpError, type Resource, requireStarted } from '../resource.js';
 export const clusterRoutes: readonly Resource[] = [
   {
     path: '/api/cluster',
+    needs: ['monitoring', 'administrator'],
     get({ broker }) {
       requireStarted(broker);
       const { report, map } = broker;
@@ -30,6 +31,7 @@ export const clusterRoutes: readonly Resource[] = [
   },
   {
     path: '/api/cluster/groups/:group/override',
+    needs: ['administrator', 'administrator'],
     async post({ broker, parameters, body, asker }) {
       requireStarted(broker);
       const { node, acceptLoss } = body;
@@ -53,6 +55,7 @@ export const clusterRoutes: readonly Resource[] = [
 export const coordinatorRoutes: readonly Resource[] = [
   {
     path: '/api/cluster/coordinator/override',
+    needs: ['administrator', 'administrator'],
     async post({ broker, body, asker }) {
       const waits = broker.restoration?.waitsFor ?? '';
       if (waits === '') throw new HttpError(409, 'refused', 'this node waits for no reports');

@@ -7,6 +7,7 @@ import { HttpError, requireStarted, type Resource } from '../resource.js';
 export const healthRoutes: readonly Resource[] = [
   {
     path: '/api/health',
+    needs: ['management', 'administrator'],
     get({ broker }) {
       const { node } = broker.options;
       if (broker.report === undefined) requireStarted(broker);

@@ -15,6 +15,7 @@ import { HttpError, type Resource, type ResourceRequest, requireStarted } from '
 export const leadingRoutes: readonly Resource[] = [
   {
     path: '/api/cluster/groups/:group/primary',
+    needs: ['administrator', 'administrator'],
     put(request) {
       const { node } = request.body;
       if (typeof node !== 'string')
@@ -31,6 +32,7 @@ export const leadingRoutes: readonly Resource[] = [
   },
   {
     path: '/api/cluster/groups/:group/replicas',
+    needs: ['administrator', 'administrator'],
     post(request) {
       const { from, to } = request.body;
       if (typeof from !== 'string' || typeof to !== 'string')
@@ -42,6 +44,7 @@ export const leadingRoutes: readonly Resource[] = [
   },
   {
     path: '/api/cluster/nodes/:node/drain',
+    needs: ['administrator', 'administrator'],
     put(request) {
       const node = request.parameters['node']!;
       return carryOut(request, `drain of ${node}`, (operations) => operations.drain(node));

@@ -5,6 +5,7 @@ import { HttpError, type Resource, requireStarted } from '../resource.js';
 export const nodeRoutes: readonly Resource[] = [
   {
     path: '/api/cluster/nodes/:node',
+    needs: ['administrator', 'administrator'],
     async delete({ broker, parameters, asker }) {
       requireStarted(broker);
       if (broker.forgetting === undefined)

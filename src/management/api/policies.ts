@@ -8,13 +8,18 @@ import { Done, HttpError, type Resource, requireStarted } from '../resource.js';
 export const policyRoutes: readonly Resource[] = [
   {
     path: '/api/policies',
-    get({ broker }) {
+    needs: ['management', 'policymaker'],
+    get({ broker, enters }) {
       requireStarted(broker);
-      return broker.policies.list().map(describe);
+      return broker.policies
+        .list()
+        .filter(({ vhost }) => enters(vhost))
+        .map(describe);
     },
   },
   {
     path: '/api/policies/:vhost',
+    needs: ['management', 'policymaker'],
     get({ broker, parameters }) {
       requireStarted(broker);
       const vhost = parameters['vhost']!;
@@ -24,6 +29,7 @@ export const policyRoutes: readonly Resource[] = [
   },
   {
     path: '/api/policies/:vhost/:name',
+    needs: ['management', 'policymaker'],
     get({ broker, parameters }) {
       requireStarted(broker);
       const { vhost, name } = parameters as { vhost: string; name: string };

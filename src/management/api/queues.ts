@@ -4,6 +4,7 @@ import { type Resource, requireStarted } from '../resource.js';
 export const queueRoutes: readonly Resource[] = [
   {
     path: '/api/queues/:vhost/:name',
+    needs: ['management', 'administrator'],
     async get({ broker, parameters }) {
       requireStarted(broker);
       const status = await broker.broker.queueStatus(parameters['vhost']!, parameters['name']!);

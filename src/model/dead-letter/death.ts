@@ -19,22 +19,25 @@ export interface Death {
   readonly queue: string;
   /** Seconds since 1970. */
   readonly time: number;
-  /** Its queue names the key with which it goes on: its own keys, CC too, count no more. */
-  readonly hasNewKey: boolean;
+  /** The queue names a routing key for its dead letters: the message's own lead nowhere any more. */
+  readonly isReaddressed: boolean;
 }
 
 /** What a protocol does with its messages' headers when they die, or have waited for their time: the model does not read them. */
 export interface HeaderCodec {
-  /** The message's content header with its death noted, and without what must not last longer, such as its expiration. */
+  /**
+   * The message's content header with its death noted, and without what must not last longer, such as its expiration; with a key of its
+   * queue, without other keys and all that is hidden.
+   */
   note(message: EnqueueView, death: Death): Uint8Array;
   /**
    * Has the message, whose last death is noted already, died in the queue before, without a consumer's rejection since? Then it goes
    * round in a circle, and must not come into the queue again.
    */
   isCircle(message: EnqueueView, queue: string): boolean;
-  /** The table of headers, for exchanges that route by it. */
+  /** The table of headers, for exchanges that route by it; without what is hidden. */
   table(message: EnqueueView): Arguments;
-  /** Routing keys that it names besides its own: CC. */
+  /** Routing keys that it names besides its own: CC and BCC. */
   moreKeys(message: EnqueueView): readonly string[];
   /** The same for properties. */
   properties(message: EnqueueView): Properties;

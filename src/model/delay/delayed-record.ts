@@ -29,6 +29,7 @@ export function setDelayed(
   delayed.persistent = parts.persistent;
   delayed.redelivered = parts.redelivered;
   delayed.moved = parts.moved;
+  delayed.hidden = parts.hidden;
   delayed.priority = parts.priority;
   delayed.format = parts.format;
   // The time that it has in a queue begins when it comes there.

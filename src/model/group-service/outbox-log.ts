@@ -215,8 +215,9 @@ export class OutboxLog {
     parts.expiresAt = 0;
     parts.setMeta(envelope(message, to.vhost, to.exchange, to.routingKey));
     const time = Math.floor(clock.wall() / 1000);
-    const hasNewKey = to.routingKey !== undefined;
-    parts.setHeader(headers.note(message, { reason, queue: to.queue, time, hasNewKey }));
+    const isReaddressed = to.routingKey !== undefined;
+    parts.setHeader(headers.note(message, { reason, queue: to.queue, time, isReaddressed }));
+    if (isReaddressed) parts.hidden = false;
   }
 
   /** A message that the queue has refused, as it is to be in the outbox; none if nobody wants it. To be written in this turn. */

@@ -1,6 +1,5 @@
 import type { Clock } from '../../base/clock.js';
 import type { Rules } from '../../base/rules.js';
-import { Feature } from '../../base/versions.js';
 import type { Lsn } from '../../log/lsn.js';
 import {
   encodeEnqueue,
@@ -83,7 +82,7 @@ export class PublishLog {
       return true;
     }
     const { targets } = this;
-    targets.find(parts, incarnations, durable, this.appender.version >= Feature.overflow);
+    targets.find(parts, incarnations, durable, this.appender);
     if (targets.refusing.length > 0) {
       this.appendRefused(parts, durable, boot, sequence);
       return false;

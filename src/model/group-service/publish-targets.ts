@@ -1,8 +1,10 @@
 import type { Rules } from '../../base/rules.js';
+import { Feature } from '../../base/versions.js';
 import type { Lsn } from '../../log/lsn.js';
 import type { MessageParts } from '../../log/record.js';
+import type { GroupAppender } from '../group-port.js';
 import type { GroupState, QueueState } from '../group-state.js';
-import { needsCare, noTraits, Overflow, type QueueTraits } from '../queue/queue-traits.js';
+import { needsCare, noTraits, Overflow } from '../queue/queue-traits.js';
 import { markerFormat } from './marker-format.js';
 import type { ServedQueue } from './served-queue.js';
 import type { TraitsOf } from './traits-of.js';
@@ -35,27 +37,32 @@ export class PublishTargets {
     this.serve = serve;
   }
 
-  /** @param mayRefuse whoever publishes can be told */
-  find(parts: MessageParts, incarnations: readonly Lsn[], durable: boolean, mayRefuse: boolean): void {
+  find(
+    parts: MessageParts,
+    incarnations: readonly Lsn[],
+    durable: boolean,
+    appender: Pick<GroupAppender, 'version'>,
+  ): void {
     this.queues = incarnations;
     this.count = 0;
     this.ttlMs = forEver;
     this.isMixed = false;
     this.isRelaxed = durable;
-    this.refusing.length = 0;
+    if (this.refusing.length > 0) this.refusing.length = 0;
     for (let i = 0; i < incarnations.length; i++) {
       const queue = this.state.queue(incarnations[i]!);
-      const takes = queue !== undefined && this.takes(queue, parts, mayRefuse);
+      const takes = queue !== undefined && this.takes(queue, parts, appender);
       if (!takes) this.leaveOut(i, queue === undefined ? this.insteadOf(incarnations[i]!) : 0);
     }
   }
 
-  private takes(queue: QueueState, parts: MessageParts, mayRefuse: boolean): boolean {
+  private takes(queue: QueueState, parts: MessageParts, appender: Pick<GroupAppender, 'version'>): boolean {
     const traits = this.traits.of(queue);
     if (traits !== noTraits || parts.expiresAt !== 0) {
       const isNeeded = queue.watcher === undefined && (parts.expiresAt !== 0 || needsCare(traits));
       const served = isNeeded ? this.serve(queue.incarnation) : (queue.watcher as ServedQueue | undefined);
-      if (mayRefuse && served !== undefined && this.isRefused(served, traits, parts)) return false;
+      const mayRefuse = traits.overflow !== Overflow.dropHead && appender.version >= Feature.overflow;
+      if (mayRefuse && served !== undefined && this.isRefused(served, parts)) return false;
     }
     if (traits.ttlMs !== this.ttlMs) {
       this.isMixed ||= this.count > 0;
@@ -67,8 +74,8 @@ export class PublishTargets {
   }
 
   /** What is passed on with a queue that moves was taken long ago. */
-  private isRefused(queue: ServedQueue, { overflow }: QueueTraits, parts: MessageParts): boolean {
-    if (overflow === Overflow.dropHead || parts.moved || parts.format === markerFormat) return false;
+  private isRefused(queue: ServedQueue, parts: MessageParts): boolean {
+    if (parts.moved || parts.format === markerFormat) return false;
     if (queue.shedding.admit(parts.bodyLength)) return false;
     this.refusing.push(queue);
     return true;

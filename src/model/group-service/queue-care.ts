@@ -1,5 +1,5 @@
 import type { Lsn } from '../../log/lsn.js';
-import type { GroupObserver, GroupState, QueueState } from '../group-state.js';
+import type { GroupState, QueueState } from '../group-state.js';
 import { needsCare } from '../queue/queue-traits.js';
 import type { Leases } from './lease.js';
 import type { ServedQueue } from './served-queue.js';
@@ -21,7 +21,7 @@ export interface QueueCarePorts {
  * Queues that need to be looked after though nobody consumes from them: something in them expires, they have too much, or they are
  * to go when nobody uses them. They are found when the service begins, when a queue is new, and when policies change.
  */
-export class QueueCare implements GroupObserver {
+export class QueueCare {
   private readonly ports: QueueCarePorts;
   /** Of the traits that all queues were looked at with; -1 = not before the service hands anything out. */
   private version = -1;
@@ -29,7 +29,7 @@ export class QueueCare implements GroupObserver {
 
   constructor(ports: QueueCarePorts) {
     this.ports = ports;
-    ports.state.observers.push(this);
+    ports.state.onOpened = (queue) => this.look(queue);
   }
 
   /** The service begins to hand out messages. */
@@ -43,17 +43,8 @@ export class QueueCare implements GroupObserver {
   }
 
   close(): void {
-    const { observers } = this.ports.state;
-    observers.splice(observers.indexOf(this), 1);
+    this.ports.state.onOpened = undefined;
   }
-
-  opened(queue: QueueState): void {
-    this.look(queue);
-  }
-  // Whoever serves the queue sees that.
-  enqueued(): void {}
-  dequeued(): void {}
-  dropped(): void {}
 
   private walk(): void {
     if (this.isWalking) return;

@@ -372,7 +372,8 @@ export class ServedQueue implements QueueWatcher, Expiring {
 
   /** How often the message came back, as far as clients are to know. */
   private returnsOf(position: Lsn): number {
-    return this.traits.countsReturns ? this.service.returns.of(this, position) : 0;
+    // As of the last look at its traits, which is not long ago.
+    return this.state.traits.countsReturns ? this.service.returns.of(this, position) : 0;
   }
 
   /** The message at hand, in `view`, may have been handed out before. */

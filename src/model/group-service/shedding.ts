@@ -2,7 +2,7 @@ import type { Chunk } from '../../log/chunk.js';
 import { expiresAt, immediately } from '../../log/record.js';
 import { DeathReason } from '../dead-letter/death.js';
 import type { Entry } from '../queue/message-index.js';
-import { Overflow } from '../queue/queue-traits.js';
+import { noTraits, Overflow } from '../queue/queue-traits.js';
 import type { GroupService } from './group-service.js';
 import type { ServedQueue } from './served-queue.js';
 
@@ -24,8 +24,8 @@ export class Shedding {
 
   /** It has more than it may have, or its first message may expire and is not watched. */
   get isDue(): boolean {
-    const { state, expiryBucket } = this.queue;
-    if (this.keepsAll) return false;
+    const { state, expiryBucket, traits } = this.queue;
+    if ((traits === noTraits && !state.mayExpire) || this.keepsAll) return false;
     return (state.mayExpire && expiryBucket === 0) || this.isTooMuch;
   }
 

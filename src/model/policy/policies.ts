@@ -56,6 +56,16 @@ export class Policies {
     return this.vhosts.get(vhost)?.get(name)?.all() ?? [];
   }
 
+  /** All policies of a vhost, whether they are in effect or not. */
+  *ofVhost(vhost: string): Generator<PolicyObject, void> {
+    for (const named of this.vhosts.get(vhost)?.values() ?? []) yield* named.all();
+  }
+
+  /** Vhosts that have policies. */
+  vhostNames(): Iterable<string> {
+    return this.vhosts.keys();
+  }
+
   /** The one policy that applies: the highest priority of those that match, the first name among equals. */
   of(kind: 'queues' | 'exchanges', vhost: string, name: string): PolicyObject | undefined {
     for (const { policy, pattern } of this.inOrder(vhost)) {

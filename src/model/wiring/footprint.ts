@@ -36,6 +36,15 @@ export const nameKey = {
   policy: (vhost: string, name: string): string => `p\0${vhost}\0${name}`,
   connection: (connection: ConnectionId): string => `c\0${connection}`,
   node: (node: string): string => `n\0${node}`,
+  /** The vhost's being there, and what is not named otherwise. */
+  vhost: (name: string): string => `v\0${name}`,
+  user: (name: string): string => `u\0${name}`,
+  /** `exchange`: of a topic permission. */
+  grant: (user: string, vhost: string, exchange: string = ''): string => `g\0${user}\0${vhost}\0${exchange}`,
+  limits: (of: 'vhost' | 'user', name: string): string => `l\0${of}\0${name}`,
+  /** How many queues the vhost has, where that is limited. */
+  queueCount: (vhost: string): string => `k\0${vhost}`,
+  founded: 'f',
   /** The one queue that publishes wait for (MoveStage.closing). */
   closing: 'm',
 } as const;

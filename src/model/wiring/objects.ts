@@ -5,6 +5,7 @@
  */
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { Lsn } from '../../log/lsn.js';
+import { type AccessObject, readAccessObject } from '../access/objects.js';
 import type { Arguments, ConnectionId } from '../broker.js';
 import type { ApplyTo, Definition } from '../policy/definition.js';
 import { argumentsFromJson, argumentsKey, argumentsToJson, type Json } from './arguments.js';
@@ -23,6 +24,9 @@ export interface VhostObject {
   /** Identity: the lsn of its declaration. 0 = planned, or one of those that exist without a declaration. */
   readonly position: Lsn;
   readonly name: string;
+  /** What operators have noted about it. */
+  readonly description: string;
+  readonly tags: readonly string[];
 }
 
 export const ExchangeType = {
@@ -146,7 +150,8 @@ export type WiringObject =
   | BindingObject
   | UseObject
   | PolicyObject
-  | MoveObject;
+  | MoveObject
+  | AccessObject;
 
 /**
  * Must the object's records be on disk before they count? Never of what goes with a connection or a boot, whatever its
@@ -156,6 +161,11 @@ export function isDurable(object: WiringObject): boolean {
   switch (object.kind) {
     case 'vhost':
     case 'policy':
+    case 'user':
+    case 'permission':
+    case 'topicPermission':
+    case 'limits':
+    case 'founded':
       return true;
     case 'queue':
       return object.durable && object.owner === '';
@@ -202,7 +212,7 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
   const json = JSON.parse(decoder.decode(bytes)) as Record<string, Json>;
   switch (json['kind']) {
     case 'vhost':
-      return { kind: 'vhost', position: 0, name: String(json['name']) };
+      return decodeVhost(json);
     case 'exchange':
       return {
         kind: 'exchange',
@@ -265,8 +275,18 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
         definition: json['definition'] as Definition,
       };
     default:
-      return undefined;
+      return readAccessObject(json);
   }
+}
+
+function decodeVhost({ name, description = '', tags = [] }: Record<string, Json>): VhostObject {
+  return {
+    kind: 'vhost',
+    position: 0,
+    name: String(name),
+    description: String(description),
+    tags: (tags as Json[]).map(String),
+  };
 }
 
 /** Most have none: they share it. */

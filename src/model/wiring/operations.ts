@@ -8,6 +8,7 @@
  */
 import type { Refusal } from '../../base/errors.js';
 import type { Lsn } from '../../log/lsn.js';
+import type { AccessOperation } from '../access/operations.js';
 import type { Arguments, ConnectionId } from '../broker.js';
 import type { MoveStage, NodeBoot, PolicyObject } from './objects.js';
 import { argumentsFromJson, argumentsToJson, type Json } from './arguments.js';
@@ -135,7 +136,8 @@ export type WiringOperation =
   | MoveQueue
   | MoveOn
   | SetPolicy
-  | ClearPolicy;
+  | ClearPolicy
+  | AccessOperation;
 
 export interface WiringDone {
   readonly result: 'done';

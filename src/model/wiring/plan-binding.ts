@@ -4,15 +4,7 @@ import { bindingKey, type ExchangeObject, isDurable, type QueueObject } from './
 import type { ChangeBinding } from './operations.js';
 import { checkNotDefaultExchange } from './plan-exchange.js';
 import { failoverExchange } from './vhost-names.js';
-import {
-  checkMayUse,
-  checkNameLength,
-  checkVhost,
-  describeExchange,
-  describeQueue,
-  notFound,
-  type Planner,
-} from './planner.js';
+import { checkMayUse, checkNameLength, describeExchange, describeQueue, notFound, type Planner } from './planner.js';
 import { checkReplicateArgument, goingWith } from './replicate-argument.js';
 import { checkBindingOf } from './type-arguments.js';
 
@@ -71,7 +63,7 @@ interface Ends {
 }
 
 function checkEnds(planner: Planner, change: ChangeBinding): Ends {
-  checkVhost(planner.tables, change.vhost);
+  planner.checkVhost(change.vhost);
   checkNotDefaultExchange(change.source);
   const source = planner.exchange(change.vhost, change.source);
   if (change.destinationKind === 'exchange') {

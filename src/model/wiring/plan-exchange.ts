@@ -10,7 +10,6 @@ import {
   checkEquivalent,
   checkNameLength,
   checkNotReserved,
-  checkVhost,
   describeExchange,
   inequivalent,
   notFound,
@@ -22,7 +21,7 @@ import { checkTypeArguments, checkTypeSpoken } from './type-arguments.js';
 export function planDeclareExchange(planner: Planner, declaration: DeclareExchange): void {
   const { vhost, name } = declaration;
   const what = describeExchange(vhost, name);
-  checkVhost(planner.tables, vhost);
+  planner.checkVhost(vhost);
   checkNotDefaultExchange(name);
   const current = planner.exchange(vhost, name);
   if (declaration.passive) {
@@ -60,7 +59,7 @@ export function planDeclareExchange(planner: Planner, declaration: DeclareExchan
 
 export function planDeleteExchange(planner: Planner, deletion: DeleteExchange): void {
   const { vhost, name } = deletion;
-  checkVhost(planner.tables, vhost);
+  planner.checkVhost(vhost);
   checkNotDefaultExchange(name);
   if (name.startsWith('amq.')) {
     throw new RefusedError(

@@ -14,6 +14,8 @@ export function planMoveQueue(planner: Planner, { incarnation, node }: MoveQueue
   const source = tables.queueAt(incarnation);
   if (source === undefined || context.isAlone || context.version() < Feature.queueMoves) return;
   planner.footprint.writes(nameKey.queue(source.vhost, source.name));
+  planner.footprint.reads(nameKey.vhost(source.vhost));
+  if (!tables.hasVhost(source.vhost)) return;
   if (!isElsewhere(source, tables, context.replicasMax())) return;
   const { replicas: _, movesFrom: __, ...declared } = source;
   const { size } = tables.settings.of(source);

@@ -12,8 +12,6 @@ export function planNodeGone(planner: Planner, gone: NodeGone): void {
   let count = 0;
   for (const object of tables.boots.upTo(gone)) {
     if (count++ === goneMax) return;
-    if (object.kind === 'queue') removal.queue(object);
-    else if (object.kind === 'exchange') removal.exchange(object);
-    else if (object.kind === 'binding') removal.binding(object);
+    removal.any(object);
   }
 }

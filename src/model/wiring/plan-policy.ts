@@ -8,7 +8,7 @@ import { argumentsEqual } from './arguments.js';
 import { nameKey } from './footprint.js';
 import type { PolicyObject } from './objects.js';
 import type { ClearPolicy, SetPolicy } from './operations.js';
-import { checkNameLength, checkVhost, type Planner } from './planner.js';
+import { checkNameLength, type Planner } from './planner.js';
 
 /** As in an AMQP integer. */
 const priorityMax = 0x7fff_ffff;
@@ -21,7 +21,7 @@ export function planSetPolicy(planner: Planner, { policy }: SetPolicy): void {
       Refusal.preconditionFailed,
       `policy '${name}' cannot be set while the cluster speaks protocol version ${version}: it takes ${Feature.policies}, which is spoken when all nodes do`,
     );
-  checkVhost(planner.tables, vhost);
+  planner.checkVhost(vhost);
   checkPolicy(policy, planner.context.replicasMax());
   if (version < Feature.exchangeTypes && Object.hasOwn(policy.definition, alternateExchange))
     throw new RefusedError(
@@ -33,22 +33,22 @@ export function planSetPolicy(planner: Planner, { policy }: SetPolicy): void {
   const older = planner.tables.policies.named(vhost, name);
   if (current !== undefined && isSame(current, policy)) {
     planner.position = current.position;
-    for (const one of older) if (one !== current) planner.removal.policy(one);
+    for (const one of older) if (one !== current) planner.removal.other(one);
     return;
   }
   const { pattern, priority, applyTo, definition } = policy;
   if (current === undefined) planner.checkRoom('policy');
   planner.creates.push({ kind: 'policy', position: 0, vhost, name, pattern, priority, applyTo, definition });
-  for (const one of older) planner.removal.policy(one);
+  for (const one of older) planner.removal.other(one);
 }
 
 /** What is not there is not an error: clearing may be repeated. */
 export function planClearPolicy(planner: Planner, { vhost, name }: ClearPolicy): void {
-  checkVhost(planner.tables, vhost);
+  planner.checkVhost(vhost);
   planner.footprint.writes(nameKey.policy(vhost, name));
   for (const policy of planner.tables.policies.named(vhost, name)) {
     planner.position = policy.position;
-    planner.removal.policy(policy);
+    planner.removal.other(policy);
   }
 }
 

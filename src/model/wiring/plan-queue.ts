@@ -18,7 +18,6 @@ import {
   checkNameLength,
   checkNodeLives,
   checkNotReserved,
-  checkVhost,
   describeQueue,
   inequivalent,
   locked,
@@ -30,7 +29,7 @@ import { checkQueueArguments, differingQueueArgument, queueType } from './queue-
 
 export function planDeclareQueue(planner: Planner, declaration: DeclareQueue): void {
   const { vhost, name } = declaration;
-  checkVhost(planner.tables, vhost);
+  planner.checkVhost(vhost);
   if (!declaration.passive && !declaration.serverNamed) checkNotReserved('queue', name);
   const current = planner.queue(vhost, name);
   if (declaration.passive) {
@@ -48,6 +47,7 @@ export function planDeclareQueue(planner: Planner, declaration: DeclareQueue): v
   checkQueueArguments(declaration.arguments, describeQueue(vhost, name));
   checkReplicas(planner, declaration);
   checkQuorum(declaration);
+  checkQueueLimit(planner, declaration);
   const owner = ownerOf(declaration.connection);
   if (declaration.exclusive) {
     // A declaration must not come after the end of its connection, or nobody would delete the queue.
@@ -129,8 +129,20 @@ function checkReplicas({ context }: Planner, declaration: DeclareQueue): void {
   );
 }
 
+/** Where their number is limited, queues of a vhost come one after the other. */
+function checkQueueLimit({ tables, footprint }: Planner, { vhost, name }: DeclareQueue): void {
+  const max = tables.access.limit('vhost', vhost, 'max-queues');
+  if (max === undefined) return;
+  footprint.writes(nameKey.queueCount(vhost));
+  if (tables.queueCount(vhost) < max) return;
+  throw new RefusedError(
+    Refusal.preconditionFailed,
+    `cannot declare queue '${name}': queue limit in vhost '${vhost}' (${max}) is reached`,
+  );
+}
+
 export function planDeleteQueue(planner: Planner, deletion: DeleteQueue): void {
-  checkVhost(planner.tables, deletion.vhost);
+  planner.checkVhost(deletion.vhost);
   const queue = planner.queue(deletion.vhost, deletion.name);
   if (queue === undefined) return;
   checkMayUse(queue, deletion.connection);

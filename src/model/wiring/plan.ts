@@ -3,6 +3,7 @@
  * logs the plan, and every node's tables change when that is committed.
  */
 import { RefusedError } from '../../base/errors.js';
+import { planAccess } from '../access/plan-access.js';
 import type { Footprint } from './footprint.js';
 import type { WiringObject } from './objects.js';
 import type { WiringAnswer, WiringOperation } from './operations.js';
@@ -21,7 +22,7 @@ import {
 import { NotYet, type PlanContext, Planner } from './planner.js';
 
 export interface Plan {
-  /** At most one. */
+  /** In this order; the answer is about the last one. */
   readonly creates: readonly WiringObject[];
   /** Bindings before what they connect. */
   readonly deletes: readonly WiringObject[];
@@ -105,5 +106,7 @@ function dispatch(planner: Planner, operation: WiringOperation): void {
     case 'clearPolicy':
       planClearPolicy(planner, operation);
       break;
+    default:
+      planAccess(planner, operation);
   }
 }

@@ -19,6 +19,10 @@ export interface WiringLimits {
   readonly queue: number;
   readonly binding: number;
   readonly policy: number;
+  readonly vhost: number;
+  readonly user: number;
+  readonly permission: number;
+  readonly topicPermission: number;
 }
 
 export const defaultLimits: WiringLimits = {
@@ -26,6 +30,10 @@ export const defaultLimits: WiringLimits = {
   queue: 1_000_000,
   binding: 5_000_000,
   policy: 1000,
+  vhost: 10_000,
+  user: 100_000,
+  permission: 200_000,
+  topicPermission: 200_000,
 };
 
 /** What planning looks at. */
@@ -74,6 +82,12 @@ export class Planner {
     this.context = context;
     this.tables = context.tables;
     this.removal = new Removal(context.tables, this.footprint);
+  }
+
+  /** It is there, and stays so for as long as this is under way. @throws RefusedError not-found */
+  checkVhost(vhost: string): void {
+    this.footprint.reads(nameKey.vhost(vhost));
+    checkVhost(this.tables, vhost);
   }
 
   queue(vhost: string, name: string): QueueObject | undefined {

@@ -1,3 +1,4 @@
+import type { AccessObject } from '../access/objects.js';
 import type { ExchangeTarget } from '../exchange/target.js';
 import { type Footprint, nameKey } from './footprint.js';
 import {
@@ -8,6 +9,7 @@ import {
   type PolicyObject,
   type QueueObject,
   type UseObject,
+  type VhostObject,
   type WiringObject,
 } from './objects.js';
 import type { WiringTables } from './tables.js';
@@ -23,7 +25,8 @@ export class Removal {
   private readonly exchanges = new Set<ExchangeObject>();
   private readonly queues = new Set<QueueObject>();
   private readonly uses = new Set<UseObject>();
-  private readonly policies = new Set<PolicyObject>();
+  /** What nothing else hangs on. */
+  private readonly others = new Set<PolicyObject | VhostObject | AccessObject>();
   private readonly moves = new Set<MoveObject>();
   /** Exchanges whose bindings are still to be followed. */
   private readonly due: ExchangeTarget[] = [];
@@ -71,13 +74,32 @@ export class Removal {
     this.follow();
   }
 
-  policy(policy: PolicyObject): void {
-    this.policies.add(policy);
+  /** What nothing else hangs on: it goes alone. */
+  other(object: PolicyObject | VhostObject | AccessObject): void {
+    this.footprint.writes(keyOfOther(object));
+    this.others.add(object);
+  }
+
+  /** Whatever it is, with what goes with it. */
+  any(object: WiringObject): void {
+    if (object.kind === 'queue') this.queue(object);
+    else if (object.kind === 'exchange') this.exchange(object);
+    else if (object.kind === 'binding') this.binding(object);
+    else if (object.kind === 'use') this.uses.add(object);
+    else if (object.kind === 'move') this.stage(object);
+    else this.other(object);
+  }
+
+  /** Objects so far. */
+  get size(): number {
+    return (
+      this.bindings.size + this.exchanges.size + this.uses.size + this.moves.size + this.queues.size + this.others.size
+    );
   }
 
   /** All of it; bindings before what they connect, so that no part of the list leaves one without its ends. */
   objects(): WiringObject[] {
-    return [...this.bindings, ...this.exchanges, ...this.uses, ...this.moves, ...this.queues, ...this.policies];
+    return [...this.bindings, ...this.exchanges, ...this.uses, ...this.moves, ...this.queues, ...this.others];
   }
 
   private take(exchange: ExchangeObject): void {
@@ -105,5 +127,24 @@ export class Removal {
     const removed = (this.removedFrom.get(source) ?? 0) + 1;
     this.removedFrom.set(source, removed);
     if (removed === source.outboundCount) this.take(source.exchange);
+  }
+}
+
+function keyOfOther(object: PolicyObject | VhostObject | AccessObject): string {
+  switch (object.kind) {
+    case 'policy':
+      return nameKey.policy(object.vhost, object.name);
+    case 'vhost':
+      return nameKey.vhost(object.name);
+    case 'user':
+      return nameKey.user(object.name);
+    case 'permission':
+      return nameKey.grant(object.user, object.vhost);
+    case 'topicPermission':
+      return nameKey.grant(object.user, object.vhost, object.exchange);
+    case 'limits':
+      return nameKey.limits(object.of, object.name);
+    case 'founded':
+      return nameKey.founded;
   }
 }

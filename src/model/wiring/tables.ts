@@ -8,6 +8,7 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { Random } from '../../base/random.js';
 import type { Lsn } from '../../log/lsn.js';
+import { AccessTables } from '../access/access-tables.js';
 import type { Arguments, ConnectionId, Properties } from '../broker.js';
 import { nowhere, Router, type Routing } from '../exchange/router.js';
 import type { ExchangeTarget, QueueTarget } from '../exchange/target.js';
@@ -35,6 +36,8 @@ export interface QueueObserver {
 
 export class WiringTables {
   readonly policies: Policies = new Policies();
+  /** Users, permissions, limits. */
+  readonly access: AccessTables = new AccessTables();
   /** What holds for queues, of arguments, policies and defaults. */
   readonly settings: QueueSettingsTable = new QueueSettingsTable(this.policies);
   /** What goes with the end of which boot. */
@@ -50,7 +53,20 @@ export class WiringTables {
   private readonly owned = new Map<ConnectionId, Map<Lsn, QueueObject>>();
   private readonly observers = new Set<QueueObserver>();
   private readonly router: Router;
-  private readonly counts = { vhost: 0, exchange: 0, queue: 0, binding: 0, use: 0, policy: 0, move: 0 };
+  private readonly counts: { [kind in WiringObject['kind']]: number } = {
+    vhost: 0,
+    exchange: 0,
+    queue: 0,
+    binding: 0,
+    use: 0,
+    policy: 0,
+    move: 0,
+    user: 0,
+    permission: 0,
+    topicPermission: 0,
+    limits: 0,
+    founded: 0,
+  };
   private appliedVersion: Lsn = 0;
   private routes = 0;
 
@@ -104,6 +120,8 @@ export class WiringTables {
       case 'move':
         this.moves.stageAppeared(placed);
         break;
+      default:
+        this.access.add(placed);
     }
   }
 
@@ -137,6 +155,8 @@ export class WiringTables {
       case 'move':
         this.moves.stageGone(object);
         break;
+      default:
+        this.access.remove(object);
     }
   }
 
@@ -145,6 +165,7 @@ export class WiringTables {
     this.appliedVersion = version;
     for (const group of this.changedGroups) group.stamp(version);
     this.changedGroups.clear();
+    this.access.settled((name) => this.hasVhost(name));
   }
 
   observe(observer: QueueObserver): { close(): void } {
@@ -153,7 +174,42 @@ export class WiringTables {
   }
 
   hasVhost(name: string): boolean {
-    return this.vhosts.get(name)?.exists === true;
+    return this.vhosts.get(name)?.isDeclared === true || (name === defaultVhost && !this.access.isFounded);
+  }
+
+  /** What is noted about a vhost; undefined if it has no declaration. */
+  vhostNamed(name: string): VhostObject | undefined {
+    return this.vhosts.get(name)?.declarations.current;
+  }
+
+  /** All that declare it: one, or after an interrupted change more. */
+  vhostsNamed(name: string): readonly VhostObject[] {
+    return this.vhosts.get(name)?.declarations.all() ?? [];
+  }
+
+  /** Names of the vhosts that are there, in no particular order. */
+  *vhostNames(): Generator<string, void> {
+    for (const name of this.vhosts.keys()) if (this.hasVhost(name)) yield name;
+  }
+
+  /** Vhosts that are not there any more, while something is in them. Some may come twice. */
+  *ghostVhosts(): Generator<string, void> {
+    if (!this.access.isFounded) return;
+    for (const names of this.vhosts.values()) if (!names.isDeclared && !names.isEmpty) yield names.name;
+    for (const name of this.access.vhosts()) if (!this.hasVhost(name)) yield name;
+    for (const name of this.policies.vhostNames()) if (!this.hasVhost(name)) yield name;
+  }
+
+  /** What is in a vhost or said of it, whether it is there or not; some of it twice. */
+  *contentsOf(vhost: string): Generator<WiringObject, void> {
+    yield* this.vhosts.get(vhost)?.contents() ?? [];
+    yield* this.policies.ofVhost(vhost);
+    yield* this.access.ofVhost(vhost);
+  }
+
+  /** Number of queues in a vhost. */
+  queueCount(vhost: string): number {
+    return this.vhosts.get(vhost)?.queueCount ?? 0;
   }
 
   /** The live object declared at `position`. */
@@ -293,12 +349,13 @@ export class WiringTables {
   }
 
   private tidy(names: VhostNames): void {
-    if (names.unused) this.vhosts.delete(names.name);
+    if (!names.isDeclared && names.isEmpty && names.name !== defaultVhost) this.vhosts.delete(names.name);
   }
 
   private vhostGone(vhost: VhostObject): void {
     const names = this.vhost(vhost.name);
-    names.declarations.delete(vhost);
+    names.declarations.remove(vhost);
+    if (!names.isDeclared) this.access.vhostGone(vhost.name);
     this.tidy(names);
   }
 
@@ -321,7 +378,9 @@ export class WiringTables {
   }
 
   private queueAppeared(queue: QueueObject): void {
-    this.vhost(queue.vhost).queue(queue.name).add(queue);
+    const names = this.vhost(queue.vhost);
+    names.queueCount++;
+    names.queue(queue.name).add(queue);
     this.group(queue.group).appeared(queue);
     this.moves.queueAppeared(queue);
     if (queue.owner !== '') {
@@ -338,6 +397,7 @@ export class WiringTables {
   private queueGone(queue: QueueObject): void {
     const names = this.vhost(queue.vhost);
     const target = names.queue(queue.name);
+    names.queueCount--;
     target.remove(queue);
     names.tidy(target);
     this.tidy(names);

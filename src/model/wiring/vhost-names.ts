@@ -1,9 +1,16 @@
 import { createMatcher } from '../exchange/create.js';
 import { DefaultMatcher } from '../exchange/default.js';
+import { Newest } from '../exchange/newest.js';
 import { ExchangeTarget, QueueTarget } from '../exchange/target.js';
-import { type ExchangeObject, ExchangeType, type VhostObject } from './objects.js';
+import {
+  type BindingObject,
+  type ExchangeObject,
+  ExchangeType,
+  type QueueObject,
+  type VhostObject,
+} from './objects.js';
 
-/** The vhost that exists without a declaration. */
+/** The vhost that exists without a declaration, until the cluster has its first users (FoundedObject). */
 export const defaultVhost = '/';
 
 /** Where the broker itself tells of the cluster: clients may bind queues and exchanges to it, and not publish there. */
@@ -23,10 +30,12 @@ const predeclared: readonly [name: string, type: ExchangeType][] = [
 /** The names in one vhost, and what has them. */
 export class VhostNames {
   readonly name: string;
+  /** Queues that there are; one that moves counts twice. */
+  queueCount = 0;
   readonly queues: Map<string, QueueTarget> = new Map();
   readonly exchanges: Map<string, ExchangeTarget> = new Map();
-  /** Its declarations: one, or none if its contents were seen first. The default vhost needs none. */
-  readonly declarations: Set<VhostObject> = new Set();
+  /** Its declarations: one, or none if its contents were seen first, or go after it. */
+  readonly declarations: Newest<VhostObject> = new Newest();
 
   constructor(name: string) {
     this.name = name;
@@ -47,14 +56,27 @@ export class VhostNames {
     }
   }
 
-  get exists(): boolean {
-    return this.name === defaultVhost || this.declarations.size > 0;
+  get isDeclared(): boolean {
+    return this.declarations.current !== undefined;
   }
 
   /** Nothing has or uses any of its names. */
-  get unused(): boolean {
-    if (this.exists || this.queues.size > 0 || this.exchanges.size > predeclared.length) return false;
+  get isEmpty(): boolean {
+    if (this.queues.size > 0 || this.exchanges.size > predeclared.length) return false;
     return predeclared.every(([name]) => this.exchanges.get(name)!.outboundCount === 0);
+  }
+
+  /** Queues, exchanges and bindings; some bindings twice. */
+  *contents(): Generator<QueueObject | ExchangeObject | BindingObject, void> {
+    for (const target of this.queues.values()) {
+      if (target.queue !== undefined) yield target.queue;
+      yield* target.inbound();
+    }
+    for (const target of this.exchanges.values()) {
+      // The predeclared ones have no position.
+      if (target.exchange !== undefined && target.exchange.position > 0) yield target.exchange;
+      yield* target.outbound();
+    }
   }
 
   /** The target for a queue's name, made if there is none. */

@@ -137,6 +137,24 @@ const ways: readonly Case[] = [
     const { headers = {} } = (await client.soon(dead)).properties;
     assert.deepEqual([headers['CC'], await client.count(copy)], [undefined, 0]);
   }),
+  rule('CC, BCC', 'CC and BCC lead on from one death to the next, up to a queue that names a key', async (client) => {
+    const [first, second] = [await client.exchange('direct'), await client.exchange('direct')];
+    const queue = await client.queue({ 'x-dead-letter-exchange': first });
+    const next = await client.queue({ 'x-dead-letter-exchange': second });
+    const named = await client.queue({ 'x-dead-letter-exchange': second, 'x-dead-letter-routing-key': 'named' });
+    await client.channel.bindQueue(next, first, queue);
+    await client.channel.bindQueue(named, second, 'hidden');
+    const ends = [];
+    for (const key of ['copy', 'hidden', 'named']) ends.push(await client.bound(second, key));
+    await client.publish('', queue, 'x', { CC: ['copy'], BCC: ['hidden'] });
+    client.reject(await client.get(queue));
+    client.reject(await client.soon(next));
+    for (const end of ends.slice(0, 2)) await client.becomes(end, 1);
+    client.reject(await client.soon(named));
+    const { headers = {} } = (await client.soon(ends[2]!)).properties;
+    assert.deepEqual([headers['CC'], headers['BCC']], [undefined, undefined]);
+    assert.deepEqual([await client.count(ends[0]!), await client.count(ends[1]!)], [1, 1]);
+  }),
 ];
 
 export const deathRecords: readonly Case[] = ways;

@@ -27,11 +27,15 @@ export class Run {
   private hasExited = false;
   private changed: () => void = () => {};
 
-  /** @param shell what bash runs before it becomes the command: limits of the process, for example. */
-  constructor(args: readonly string[], shell: string = '') {
+  /**
+   * @param shell what bash runs before it becomes the command: limits of the process, for example.
+   * @param input what it reads.
+   */
+  constructor(args: readonly string[], shell: string = '', input?: string) {
     const command = commandLine(args);
     const [file, ...rest] = shell === '' ? command : ['bash', '-c', `${shell}; exec "$@"`, 'bash', ...command];
-    this.child = spawn(file!, rest, { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child = spawn(file!, rest, { stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'] });
+    this.child.stdin?.end(input);
     this.child.stdout!.on('data', (bytes: Buffer) => {
       this.stdout += bytes.toString();
       this.changed();
@@ -83,8 +87,11 @@ export class Run {
 }
 
 /** Runs a command to its end; rejects if that takes more than a minute. */
-export async function finished(args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  await using run = new Run(args);
+export async function finished(
+  args: readonly string[],
+  input?: string,
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  await using run = new Run(args, '', input);
   const code = await within(
     endMsMax,
     () => `${args.join(' ')} ends, which said: ${run.stdout}${run.stderr}`,

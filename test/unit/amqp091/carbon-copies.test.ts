@@ -2,14 +2,17 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   BasicConsume,
+  BasicGet,
   BasicProperties,
   ChannelOpen,
   MethodId,
   QueueDeclare,
   PropertyView,
+  TxCommit,
+  TxSelect,
 } from '../../../src/amqp091/codec/index.js';
 import { carbonKeys } from '../../../src/amqp091/carbon-copies.js';
-import { publishedHeader } from '../../../src/amqp091/published-header.js';
+import { EnqueueView, RecordFlag } from '../../../src/log/record.js';
 import type { Arguments, ArgumentValue } from '../../../src/model/broker.js';
 import { ByteWriter } from '../../../src/wire/byte-writer.js';
 import { AmqpHost } from '../../fakes/amqp-host.js';
@@ -33,6 +36,16 @@ async function withQueues(host: AmqpHost, ...names: string[]): Promise<RawClient
   }
   return client;
 }
+
+/** The message that a client holds of the queue, as the broker keeps it. */
+function stored(host: AmqpHost, queue: string): { isHidden: boolean; headers: Arguments } {
+  const [message] = host.broker.queues.get(queue)!.held.values();
+  const { bytes, flags, headerStart, headerLength } = new EnqueueView().set(message!.bytes, message!.view, 0);
+  const properties = new PropertyView().set(bytes, headerStart, headerStart + headerLength);
+  return { isHidden: (flags & RecordFlag.hidden) !== 0, headers: properties.headers() };
+}
+
+const replyTo = 'amq.rabbitmq.reply-to';
 
 describe('CC and BCC', () => {
   it('are seen only by who looks at their messages', () => {
@@ -85,12 +98,56 @@ describe('CC and BCC', () => {
     assert.equal(carbonKeys(viewOf({ headers: { CC: keys.slice(1) } })).length, 1024);
   });
 
-  it('BCC and reply-to are replaced, everything else stays', () => {
-    const headers: Arguments = { a: 'x', BCC: ['q'], b: [1, { c: null }] };
-    const set = { contentType: 't', headers, correlationId: 'id', replyTo: 'amq.rabbitmq.reply-to', appId: 'app' };
-    const bytes = publishedHeader(viewOf(set), 'elsewhere');
-    const { BCC: _gone, ...rest } = headers;
-    const decoded = new PropertyView().set(bytes, 0, bytes.length).decode();
-    assert.deepEqual({ ...decoded }, { ...new BasicProperties(), ...set, headers: rest, replyTo: 'elsewhere' });
+  it('BCC stays with the message, which is shown without it however it is handed out', async () => {
+    await using host = await AmqpHost.start();
+    const client = await withQueues(host);
+    client.send(1, new QueueDeclare('q', false, false, false, false, false, {}));
+    await client.expect(MethodId.queueDeclareOk, 1);
+    client.send(1, new BasicConsume(replyTo, '', false, true, false, false, {}));
+    await client.expect(MethodId.basicConsumeOk, 1);
+    const set = { headers: { k: 1, BCC: ['hidden'] }, replyTo, appId: 'app' };
+    client.publish(1, '', 'q', 'kept', set);
+    client.send(1, new BasicGet('q', false));
+    const { properties } = await client.expect(MethodId.basicGetOk, 1);
+    const shown = { ...properties, replyTo };
+    assert.deepEqual(shown, { ...new BasicProperties(), ...set, headers: { k: 1 } });
+    assert.deepEqual(stored(host, 'q'), { isHidden: true, headers: set.headers });
+
+    client.publish(1, '', 'nowhere', 'returned', { headers: set.headers }, true);
+    assert.deepEqual((await client.expect(MethodId.basicReturn, 1)).properties.headers, { k: 1 });
+    client.publish(1, '', properties.replyTo!, 'reply', { headers: set.headers });
+    assert.deepEqual((await client.expect(MethodId.basicDeliver, 1)).properties.headers, { k: 1 });
+  });
+
+  it('BCC stays with a message of a transaction, which comes back without it', async () => {
+    await using host = await AmqpHost.start();
+    const client = await withQueues(host);
+    client.send(1, new QueueDeclare('q', false, false, false, false, false, {}));
+    await client.expect(MethodId.queueDeclareOk, 1);
+    client.send(1, new TxSelect());
+    await client.expect(MethodId.txSelectOk, 1);
+    const headers = { k: 1, BCC: ['q'] };
+    client.publish(1, '', 'nowhere', 'm', { headers }, true);
+    client.publish(1, '', 'nowhere', 'n', { headers: { k: 1, BCC: ['nobody'] } }, true);
+    client.send(1, new TxCommit());
+    const returned = await client.expect(MethodId.basicReturn, 1);
+    assert.deepEqual([returned.body.toString(), returned.properties.headers], ['n', { k: 1 }]);
+    await client.expect(MethodId.txCommitOk, 1);
+    client.send(1, new BasicGet('q', false));
+    assert.deepEqual((await client.expect(MethodId.basicGetOk, 1)).properties.headers, { k: 1 });
+    assert.deepEqual(stored(host, 'q'), { isHidden: true, headers });
+  });
+
+  it('BCC is gone at once while there are nodes that would show it', async () => {
+    await using host = await AmqpHost.start();
+    host.broker.keepsHidden = false;
+    const client = await withQueues(host, 'b');
+    client.send(1, new QueueDeclare('q', false, false, false, false, false, {}));
+    await client.expect(MethodId.queueDeclareOk, 1);
+    client.publish(1, '', 'q', 'm', { headers: { k: 1, BCC: ['b'] } });
+    assert.deepEqual((await client.expect(MethodId.basicDeliver, 1)).properties.headers, { k: 1 });
+    client.send(1, new BasicGet('q', false));
+    await client.expect(MethodId.basicGetOk, 1);
+    assert.deepEqual(stored(host, 'q'), { isHidden: false, headers: { k: 1 } });
   });
 });

@@ -35,21 +35,14 @@ function decoded(header: Uint8Array): BasicProperties {
   return BasicProperties.decode(new ByteReader().set(header, 0, header.length));
 }
 
-const death = (queue: string, reason: DeathReason) => ({ queue, reason, time: 1234, hasNewKey: false });
+const death = (queue: string, reason: DeathReason, isReaddressed = false) => ({
+  queue,
+  reason,
+  time: 1234,
+  isReaddressed,
+});
 
 describe('the headers of the dead', () => {
-  it('tell the keys of CC among the routing keys, and lose CC where the queue names another key', () => {
-    const published = (): ReturnType<typeof message> => message(encoded({ headers: { CC: ['copy', 1], a: 1 } }));
-    const kept = decoded(deathHeaders.note(published(), death('q', DeathReason.rejected))).headers!;
-    assert.deepEqual([kept['CC'], kept['a']], [['copy', 1], 1]);
-    const [record] = kept['x-death'] as Arguments[];
-    assert.deepEqual((record!['routing-keys'] as string[]).slice(1), ['copy']);
-    const lost = decoded(deathHeaders.note(published(), { ...death('q', DeathReason.rejected), hasNewKey: true }))
-      .headers!;
-    assert.deepEqual([lost['CC'], lost['a']], [undefined, 1]);
-    assert.deepEqual((lost['x-death'] as Arguments[])[0]!['routing-keys'], record!['routing-keys']);
-  });
-
   it('tell why, where and when, and what had been asked for', () => {
     const first = decoded(
       deathHeaders.note(
@@ -112,6 +105,20 @@ describe('the headers of the dead', () => {
     const noted = Buffer.from(deathHeaders.note(message(header), death('q', DeathReason.rejected)));
     assert.ok(noted.includes(Buffer.from(table)));
     assert.deepEqual([...noted.subarray(-3)], [2, 0xff, 0xfe]);
+  });
+
+  it('name the keys of CC, not those of BCC; both go if the queue names a key', () => {
+    const before = encoded({ headers: { CC: ['c', 1, 'd'], BCC: ['hidden'], own: 1 }, expiration: '5' });
+    for (const isReaddressed of [false, true]) {
+      const noted = deathHeaders.note(message(before), death('q', DeathReason.rejected, isReaddressed));
+      const { headers, expiration } = decoded(noted);
+      const { CC, BCC, own } = headers!;
+      assert.deepEqual(
+        [CC, BCC, own, expiration],
+        isReaddressed ? [undefined, undefined, 1, undefined] : [['c', 1, 'd'], ['hidden'], 1, undefined],
+      );
+      assert.deepEqual((headers!['x-death'] as Arguments[])[0]!['routing-keys'], ['key', 'c', 'd']);
+    }
   });
 
   it('show a circle, unless a consumer rejected the message on the way', () => {

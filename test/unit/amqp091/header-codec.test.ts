@@ -67,3 +67,16 @@ test('properties are there for exchanges that hash them', () => {
   const bare = headerOf({});
   assert.equal(headerCodec.properties(message(bare))('message_id'), '');
 });
+
+test('the keys of CC and BCC lead on; what is none of it, of a message that nobody has checked, leads nowhere', () => {
+  const keys = (headers: Arguments): readonly string[] => headerCodec.moreKeys(message(headerOf({ headers })));
+  assert.deepEqual(keys({ CC: ['a', 5, 'b'], BCC: ['c'], x: 1 }), ['a', 'b', 'c']);
+  assert.deepEqual(keys({ CC: 'a' }), []);
+  assert.deepEqual(keys({}), []);
+  assert.deepEqual(headerCodec.moreKeys(message(headerOf({}))), []);
+});
+
+test('no exchange sees BCC', () => {
+  const headers = { CC: ['a'], BCC: ['c'], x: 1 };
+  assert.deepEqual(headerCodec.table(message(headerOf({ headers }))), { CC: ['a'], x: 1 });
+});

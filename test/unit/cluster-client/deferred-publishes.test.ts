@@ -12,25 +12,27 @@ function setUp() {
   const state = { mayRoute: true, closing: new Set<string>() };
   const sent: string[] = [];
   const done: number[] = [];
+  const parts: MessageParts[] = [];
   const deferred = new DeferredPublishes({
     clock,
     memory,
     mayRoute: () => state.mayRoute,
-    send: ({ routingKey }, _parts, owner, tag) => {
+    send: ({ routingKey }, message, owner, tag) => {
       if (state.closing.has(routingKey)) return stillWaits;
       sent.push(`${routingKey} ${tag}`);
+      parts.push(message);
       owner.completed(tag);
       return 1;
     },
   });
   const owner = { completed: (tag: number) => done.push(tag), refused: () => assert.fail('refused') };
   const add = (key: string, tag: number, queues?: string[]): void => {
-    const parts = new MessageParts();
-    parts.bodyLength = 100;
-    parts.bodyBytes = new Uint8Array(100);
-    deferred.add(new DeferredRoute('/', '', key, {}, undefined, queues), parts, owner, tag);
+    const message = new MessageParts();
+    message.bodyLength = 100;
+    message.bodyBytes = new Uint8Array(100);
+    deferred.add(new DeferredRoute('/', '', key, {}, undefined, queues), message, owner, tag);
   };
-  return { clock, memory, state, sent, done, deferred, owner, add };
+  return { clock, memory, state, sent, done, deferred, owner, parts, add };
 }
 
 describe('publishes that must not be sent on yet', () => {
@@ -74,6 +76,25 @@ describe('publishes that must not be sent on yet', () => {
     state.closing.clear();
     assert.equal(deferred.mustWait, false);
     assert.deepEqual(sent, ['moving 1']);
+  });
+
+  it('are those that came, whatever becomes of the bytes', () => {
+    const { clock, state, deferred, owner, parts } = setUp();
+    state.mayRoute = false;
+    const message = new MessageParts();
+    message.bodyBytes = Uint8Array.of(0, 1, 2, 3);
+    message.bodyStart = 1;
+    message.bodyLength = 2;
+    message.persistent = true;
+    message.hidden = true;
+    deferred.add(new DeferredRoute('/', '', 'a', {}), message, owner, 1);
+    message.bodyBytes.fill(9);
+    message.hidden = false;
+    state.mayRoute = true;
+    clock.advance(25);
+    const [{ bodyBytes, bodyStart, bodyLength, persistent, hidden }] = parts as [MessageParts];
+    const body = [...bodyBytes.subarray(bodyStart, bodyStart + bodyLength)];
+    assert.deepEqual([body, persistent, hidden], [[1, 2], true, true]);
   });
 
   it('go some at a time, if they are many', () => {

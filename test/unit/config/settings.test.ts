@@ -34,6 +34,8 @@ describe('settings', () => {
       protocol: 3,
       reReplicateAfterMs: 600_000,
       timeShareMs: 10_000,
+      loopbackUsers: ['guest'],
+      anonymousUser: '',
       leaseMs: 2000,
       logLevel: 'info',
     });

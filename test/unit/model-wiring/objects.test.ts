@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { Hashing } from '../../../src/model/access/objects.js';
 import { type Arguments, type ArgumentValue, Decimal, Timestamp } from '../../../src/model/broker.js';
 import { argumentDepthMax, argumentsEqual, argumentsKey } from '../../../src/model/wiring/arguments.js';
 import { decodeObject, encodeObject, objectBytesMax, type WiringObject } from '../../../src/model/wiring/objects.js';
@@ -68,11 +69,16 @@ function zeros(value: ArgumentValue): ArgumentValue {
 
 test('every kind of object survives encoding, without its position', () => {
   const objects: WiringObject[] = [
-    { kind: 'vhost', position: 0, name: '/a' },
+    { kind: 'vhost', position: 0, name: '/a', description: 'of a', tags: ['one'] },
     exchangeObject('e', 'topic', { internal: true, autoDelete: true, arguments: { 'alternate-exchange': 'x' } }),
     queueObject('q', { owner: 'n1/4/7', group: 0x8001, durable: false }),
     bindingObject('e', 'f', 'k.#', { destinationKind: 'exchange', durable: false }),
     { kind: 'use', position: 0, queue: 7, durable: true },
+    { kind: 'user', position: 0, name: 'u', tags: ['one'], hashing: Hashing.md5, hash: 'h', scram: 's' },
+    { kind: 'permission', position: 0, user: 'u', vhost: 'v', configure: '', write: 'a', read: 'b' },
+    { kind: 'topicPermission', position: 0, user: 'u', vhost: 'v', exchange: 'x', write: 'a', read: 'b' },
+    { kind: 'limits', position: 0, of: 'user', name: 'u', limits: { 'max-channels': 1 } },
+    { kind: 'founded', position: 0 },
     exchangeObject('e', 'topic', { goesWith: { node: 'n1', boot: 4 } }),
     bindingObject('e', 'q', '', { goesWith: { node: 'rack/n1', boot: 4 } }),
   ];
@@ -93,6 +99,24 @@ test('what version 1 wrote of exchanges and bindings is what it was', () => {
   );
   const read = frozen.map((json) => decodeObject(new TextEncoder().encode(json)));
   assert.deepEqual(read, [exchange, binding]);
+});
+
+test('what version 3 wrote of users, permissions and vhosts is what it was', () => {
+  const frozen = [
+    '{"v":1,"kind":"vhost","name":"v","description":"d","tags":["t"]}',
+    '{"v":1,"kind":"user","name":"u","tags":["t"],"hashing":"rabbit_password_hashing_md5","hash":"h","scram":"s"}',
+    '{"v":1,"kind":"permission","user":"u","vhost":"v","configure":"c","write":"w","read":"r"}',
+    '{"v":1,"kind":"topicPermission","user":"u","vhost":"v","exchange":"x","write":"w","read":"r"}',
+    '{"v":1,"kind":"limits","of":"user","name":"u","limits":{"max-channels":1}}',
+    '{"v":1,"kind":"founded"}',
+  ];
+  const read = frozen.map((json) => decodeObject(new TextEncoder().encode(json))!);
+  assert.deepEqual(
+    read.map((object) => new TextDecoder().decode(encodeObject(object))),
+    frozen,
+  );
+  const older = decodeObject(new TextEncoder().encode('{"v":1,"kind":"vhost","name":"v"}'));
+  assert.deepEqual(older, { kind: 'vhost', position: 0, name: 'v', description: '', tags: [] });
 });
 
 test('fields and kinds of later versions are passed over', () => {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Arguments } from '../../../src/model/broker.js';
 import type { DeclareQueue } from '../../../src/model/wiring/operations.js';
 import { plan } from '../../../src/model/wiring/plan.js';
+import { defaultLimits } from '../../../src/model/wiring/planner.js';
 import {
   alice,
   bind,
@@ -353,7 +354,7 @@ test('the end of a connection, or of a node, ends its exclusive queues', () => {
 
 test('the number and the size of objects are limited', () => {
   const wiring = new InstantWiring();
-  const context = { ...wiring.context, limits: { exchange: 1, queue: 1, binding: 1, policy: 1 } };
+  const context = { ...wiring.context, limits: { ...defaultLimits, queue: 1 } };
   wiring.done(declareQueue('q'));
   const answer = plan(context, declareQueue('r')).answer;
   assert.deepEqual(answer, {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { Hashing } from '../../../src/model/access/objects.js';
 import { queueChangesMax } from '../../../src/model/wiring/group-queues.js';
 import type { WiringObject } from '../../../src/model/wiring/objects.js';
 import { WiringTables } from '../../../src/model/wiring/tables.js';
@@ -35,11 +36,21 @@ const objects: fc.Arbitrary<WiringObject> = fc.oneof(
     .map(([source, to, key, destinationKind, args, goes]) => {
       return bindingObject(source, to, key, { destinationKind, arguments: args, ...goes });
     }),
-  fc.constantFrom<WiringObject>({ kind: 'vhost', position: 0, name: 'v' }),
+  fc.constantFrom<WiringObject>(
+    { kind: 'founded', position: 0 },
+    { kind: 'user', position: 0, name: 'u', tags: ['one'], hashing: Hashing.md5, hash: '', scram: '' },
+    { kind: 'permission', position: 0, user: 'u', vhost: 'v', configure: '', write: 'a', read: 'b' },
+    { kind: 'permission', position: 0, user: 'u', vhost: '/', configure: '', write: 'a', read: 'b' },
+    { kind: 'topicPermission', position: 0, user: 'u', vhost: 'v', exchange: 'a', write: 'a', read: 'b' },
+    { kind: 'limits', position: 0, of: 'vhost', name: 'v', limits: { 'max-queues': 1 } },
+  ),
+  fc.constantFrom<WiringObject>({ kind: 'vhost', position: 0, name: 'v', description: '', tags: [] }),
 );
 
 /** Everything that the tables answer. */
 function answers(tables: WiringTables): unknown {
+  const positions = (list: Iterable<{ position: number }>): number[] =>
+    [...list].map((object) => object.position).sort((x, y) => x - y);
   const routes: string[] = [];
   for (const exchange of ['', 'a', 'b', 'c']) {
     if (tables.exchange('/', exchange) === undefined) continue;
@@ -47,11 +58,16 @@ function answers(tables: WiringTables): unknown {
       routes.push(`${exchange} ${key}: ${reached(tables, exchange, key, { h: 1 }).join()}`);
     }
   }
-  const positions = (list: Iterable<{ position: number }>): number[] =>
-    [...list].map((object) => object.position).sort((x, y) => x - y);
   return {
     routes,
-    vhost: tables.hasVhost('v'),
+    vhosts: ['v', '/'].map((name) => tables.hasVhost(name)),
+    ghosts: [...new Set(tables.ghostVhosts())].sort(),
+    contents: ['v', '/'].map((name) => [...new Set(positions(tables.contentsOf(name)))]),
+    user: tables.access.user('u')?.position,
+    ofUser: positions(tables.access.ofUser('u')),
+    permissions: ['v', '/'].map((name) => tables.access.permission('u', name)?.position),
+    topics: tables.access.topicPermission('u', 'v', 'a')?.position,
+    limits: tables.access.limitsOf('vhost', 'v')?.position,
     queues: ['a', 'b', 'c'].map((name) => tables.queue('/', name)?.position),
     exchanges: ['a', 'b', 'c'].map((name) => tables.exchange('/', name)?.position),
     inbound: ['a', 'b', 'c'].map((name) => positions(tables.queueTarget('/', name)?.inbound() ?? [])),
@@ -140,7 +156,7 @@ test('vhosts hold names apart; the default one needs no declaration', () => {
   tables.appeared(1, queueObject('q', { vhost: 'v' }));
   assert.equal(tables.hasVhost('/'), true);
   assert.equal(tables.hasVhost('v'), false);
-  tables.appeared(2, { kind: 'vhost', position: 0, name: 'v' });
+  tables.appeared(2, { kind: 'vhost', position: 0, name: 'v', description: '', tags: [] });
   assert.equal(tables.hasVhost('v'), true);
   assert.equal(tables.queue('/', 'q'), undefined);
   assert.equal(tables.route('v', 'amq.fanout', '', () => ({})).queues.length, 0);

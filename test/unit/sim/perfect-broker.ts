@@ -2,7 +2,7 @@
  * A broker for testing the simulator: all nodes share one memory that no crash touches. With no defect planted it keeps every
  * promise, so a finding is the simulator's own fault; with one planted, the checkers must find it.
  */
-import { RefusedError } from '../../../src/base/errors.js';
+import { Refusal, RefusedError } from '../../../src/base/errors.js';
 import { EnqueueView, encodeEnqueue, enqueueLength, type MessageParts } from '../../../src/log/record.js';
 import { delayOf } from '../../../src/model/delay/delay-header.js';
 import { MapKey } from '../../../src/cluster/map.js';
@@ -202,6 +202,7 @@ class PerfectSubscription implements Subscription, Holder {
 
 class PerfectBroker implements Broker {
   readonly node: string;
+  readonly keepsHidden = true;
   readonly wiring: Wiring;
   readonly gate = { closed: '', onChange: () => ({ close(): void {} }) };
   readonly replies = new FakeReplies();
@@ -222,6 +223,9 @@ class PerfectBroker implements Broker {
 
   hasVhost(name: string): boolean {
     return name === '/';
+  }
+  isTopicExchange(): boolean {
+    return false;
   }
   get routingVersion(): number {
     return this.memory.version;
@@ -412,6 +416,7 @@ export function perfectBrokers(defects: Partial<Defects> = {}): ProcessFactory {
     return {
       broker,
       policies: new NoPolicies() as unknown as SimProcess['policies'],
+      access: new NoAccess() as unknown as SimProcess['access'],
       start: async () => {
         broker.reap();
         ports.clock.every(50, () => void register(ports, memory).catch(() => {}));
@@ -482,6 +487,20 @@ async function register(ports: SimPorts, memory: Memory): Promise<void> {
     if (entry?.value !== value)
       await ports.coordinator.swap([{ key: MapKey.group(group), expect: entry?.version ?? 0, value }]);
   }
+}
+
+/** Users and vhosts are not known to it, as to a young cluster. */
+class NoAccess {
+  setUser = refused;
+  deleteUser = refused;
+  setPermission = refused;
+  setVhost = refused;
+  deleteVhost = refused;
+}
+
+function refused(): Promise<never> {
+  const text = 'users cannot be changed while the cluster speaks protocol version 2';
+  return Promise.reject(new RefusedError(Refusal.preconditionFailed, text));
 }
 
 /** It has no settings: whatever is asked of them is answered, and means nothing. */

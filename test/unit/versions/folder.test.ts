@@ -4,6 +4,9 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { firstVersions } from '../../../src/base/versions.js';
+import type { BrokerNode } from '../../../src/broker-node.js';
+import { Hashing } from '../../../src/model/access/objects.js';
+import type { UserDescription } from '../../../src/model/access/operations.js';
 import { StoreRefusedError } from '../../../src/store/refusal.js';
 import { MemoryDisk } from '../../../src/store/memory-disk.js';
 import { consume, declare, makeNode, TestPublisher, TestSink } from '../broker-node/support.js';
@@ -62,6 +65,56 @@ describe('a data folder that the first program left', () => {
       assert.equal(await formatOf(disk), max, 'older programs open it as long as it is of their version');
     });
   }
+});
+
+describe('a data folder that is older than users', () => {
+  const guest = { name: 'guest', tags: ['administrator'], hashing: Hashing.sha256, hash: 'x', scram: '' };
+  const makesGuest = async (): Promise<UserDescription[]> => [guest];
+
+  async function until(node: BrokerNode, what: () => boolean): Promise<void> {
+    for (let tries = 0; !what(); tries++) {
+      assert.ok(tries < 200, `${node.map.config.version}`);
+      await sleep(20);
+    }
+  }
+
+  it('begins with guest and the vhost / once all nodes know users, and never again', async (t) => {
+    const disk = await firstFolder();
+    const first = makeNode({ node: 'n1', versions: { min: 1, max: 2 } }, { disk, firstUsers: makesGuest });
+    t.after(() => first.stop());
+    await first.start();
+    await until(first, () => first.map.config.version === 2);
+    await assert.rejects(
+      first.access.setUser({ ...guest, name: 'ann' }),
+      /it takes 3, which is spoken when all nodes do/,
+    );
+    assert.deepEqual(
+      first.access.vhosts().map(({ name }) => name),
+      ['/'],
+    );
+    await first.stop();
+    const second = makeNode({ node: 'n1' }, { disk, firstUsers: makesGuest });
+    t.after(() => second.stop());
+    await second.start();
+    await until(second, () => second.map.config.version === 3);
+    // It waits for the beginning.
+    await second.access.setUser({ ...guest, name: 'ann' });
+    assert.deepEqual(second.access.user('guest')?.tags, ['administrator']);
+    assert.equal(second.access.permission('guest', '/')?.write, '.*');
+    assert.equal((await second.broker.queueStatus('/', 'both')).messages, 12);
+    await second.access.deleteUser('guest');
+    await second.stop();
+    const third = makeNode({ node: 'n1' }, { disk, firstUsers: makesGuest });
+    t.after(() => third.stop());
+    await third.start();
+    assert.equal(third.recoveredAccess?.user('guest'), undefined);
+    assert.deepEqual(third.recoveredAccess?.user('ann')?.tags, ['administrator']);
+    // Whatever the primary did unasked at its start has been done by now.
+    await third.access.setUser({ ...guest, name: 'bob' });
+    assert.equal(third.access.user('guest'), undefined);
+    assert.equal(third.tables.access.isFounded, true);
+    await third.stop();
+  });
 });
 
 describe('a data folder of a newer version', () => {

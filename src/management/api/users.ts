@@ -1,0 +1,110 @@
+import type { UserObject } from '../../model/access/objects.js';
+import { Hashing } from '../../model/access/objects.js';
+import type { UserDescription } from '../../model/access/operations.js';
+import { hashProblem } from '../../security/password-hash.js';
+import type { Passwords } from '../../security/passwords.js';
+import { parseScramKeys } from '../../security/scram-keys.js';
+import { badRequest, notFound, optionalText, requiredText, tagList } from '../read.js';
+import { Done, type Resource, requireStarted } from '../resource.js';
+
+/** Users, under RabbitMQ's paths and by its names. */
+export const userRoutes: readonly Resource[] = [
+  {
+    path: '/api/whoami',
+    needs: ['management', 'administrator'],
+    get: ({ person }) => ({ name: person.name, tags: person.tags }),
+  },
+  {
+    path: '/api/users',
+    needs: ['administrator', 'administrator'],
+    get({ broker }) {
+      requireStarted(broker);
+      return broker.access
+        .users()
+        .map((user) => describe(user, broker.tables.access.limitsOf('user', user.name)?.limits));
+    },
+  },
+  {
+    path: '/api/users/without-permissions',
+    needs: ['administrator', 'administrator'],
+    get({ broker }) {
+      requireStarted(broker);
+      const allowed = new Set(broker.access.permissions().map(({ user }) => user));
+      return broker.access
+        .users()
+        .filter(({ name }) => !allowed.has(name))
+        .map((user) => describe(user, broker.tables.access.limitsOf('user', user.name)?.limits));
+    },
+  },
+  {
+    path: '/api/users/bulk-delete',
+    needs: ['administrator', 'administrator'],
+    async post({ broker, body }) {
+      requireStarted(broker);
+      const { users } = body;
+      if (!Array.isArray(users) || !users.every((name) => typeof name === 'string'))
+        throw badRequest('"users" must be a list of names');
+      const unknown = users.find((name) => broker.access.user(name) === undefined);
+      if (unknown !== undefined) throw badRequest(`there is no user '${unknown}'`);
+      for (const name of users) await broker.access.deleteUser(name);
+      return new Done(204);
+    },
+  },
+  {
+    path: '/api/users/:user',
+    needs: ['administrator', 'administrator'],
+    get({ broker, parameters }) {
+      requireStarted(broker);
+      const name = parameters['user']!;
+      const user = broker.access.user(name);
+      if (user === undefined) throw notFound(`user '${name}'`);
+      return describe(user, broker.tables.access.limitsOf('user', name)?.limits);
+    },
+    async put({ broker, parameters, body, security }) {
+      requireStarted(broker);
+      const user = await readUser(parameters['user']!, body, security.passwords);
+      return new Done((await broker.access.setUser(user)) ? 201 : 204);
+    },
+    async delete({ broker, parameters }) {
+      requireStarted(broker);
+      const name = parameters['user']!;
+      if (broker.access.user(name) === undefined) throw notFound(`user '${name}'`);
+      await broker.access.deleteUser(name);
+      return new Done(204);
+    },
+  },
+];
+
+/** Hashes are shown so that users can be taken elsewhere. */
+function describe(
+  { name, tags, hashing, hash, scram }: UserObject,
+  limits: Record<string, number> = {},
+): Record<string, unknown> {
+  return {
+    name,
+    password_hash: hash,
+    hashing_algorithm: hashing,
+    ...(scram === '' ? {} : { scram_sha_256: scram }),
+    tags,
+    limits,
+  };
+}
+
+/** Without a password nobody can log in by one. @throws HttpError 400 */
+async function readUser(name: string, body: Record<string, unknown>, passwords: Passwords): Promise<UserDescription> {
+  const password = optionalText(body, 'password') || undefined;
+  const hash = optionalText(body, 'password_hash') || undefined;
+  if (body['tags'] === undefined) throw badRequest('"tags" is missing: it may be empty');
+  const tags = tagList(body['tags']);
+  if (password !== undefined && hash !== undefined)
+    throw badRequest('"password" and "password_hash" exclude each other');
+  if (password !== undefined) return { name, tags, ...(await passwords.credentials(password)) };
+  if (hash === undefined) return { name, tags, hashing: Hashing.sha256, hash: '', scram: '' };
+  const hashing = body['hashing_algorithm'] === undefined ? Hashing.sha256 : requiredText(body, 'hashing_algorithm');
+  const problem = hashProblem(hashing, hash);
+  if (problem !== '') throw badRequest(`"password_hash" cannot be used: ${problem}`);
+  const scram = optionalText(body, 'scram_sha_256') ?? '';
+  if (scram !== '' && parseScramKeys(scram) === undefined)
+    throw badRequest('"scram_sha_256" is no such thing as iterations$salt$storedKey$serverKey');
+  return { name, tags, hashing: hashing as Hashing, hash, scram };
+}
