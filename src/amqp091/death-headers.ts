@@ -13,7 +13,6 @@ import { PropertyView } from './codec/property-view.js';
 import { rewriteHeaders } from './header-rewrite.js';
 
 const deaths = 'x-death';
-const copies = 'CC';
 const firstReason = 'x-first-death-reason';
 const firstQueue = 'x-first-death-queue';
 const firstExchange = 'x-first-death-exchange';
@@ -76,11 +75,6 @@ function withDeath(before: Arguments, message: EnqueueView, { reason, queue, tim
     headers[firstExchange] = exchange;
   }
   return headers;
-}
-
-function copyKeys(headers: Arguments): ArgumentValue[] {
-  const keys = Object.hasOwn(headers, copies) ? headers[copies] : undefined;
-  return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : [];
 }
 
 function countOf(value: ArgumentValue | undefined): bigint {

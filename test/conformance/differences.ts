@@ -68,12 +68,6 @@ export const quorumExact: Difference = {
   rabbitmq: 'not always; a moment later; some messages later; taken',
 };
 
-export const hiddenCopies: Difference = {
-  what: 'BCC of a message that dies',
-  here: 'is forgotten when it was routed',
-  rabbitmq: 'routes the dead letter too',
-};
-
 export const firstGet: Difference = {
   what: '`x-delivery-count` of a message that basic.get delivers first',
   here: 'none, as of one that a consumer gets',

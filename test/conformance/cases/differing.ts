@@ -104,17 +104,6 @@ async function delivered(client: Client): Promise<string> {
   return queue;
 }
 
-/** How many dead letters come by a key of BCC. */
-async function hiddenCount(client: Client): Promise<number> {
-  const exchange = await client.exchange('direct');
-  const queue = await client.queue({ 'x-dead-letter-exchange': exchange });
-  const [dead, hidden] = [await client.bound(exchange, queue), await client.bound(exchange, 'hidden')];
-  await client.publish('', queue, 'x', { BCC: ['hidden'] });
-  client.reject(await client.get(queue));
-  await client.becomes(dead, 1);
-  return client.count(hidden);
-}
-
 async function firstCount(client: Client): Promise<unknown> {
   const queue = await client.quorumQueue();
   await client.send(queue, 'x');
@@ -203,10 +192,6 @@ export const intendedDifferences: readonly Case[] = [
     rabbitmq: async (wire) => void (await wire.queue({ 'x-queue-type': 'stream' })),
   }),
   ...foreignArguments,
-  differing<Client>(differences.hiddenCopies, rule, 'CC, BCC', 'BCC of a message that dies', {
-    ours: async (client) => assert.equal(await hiddenCount(client), 0),
-    rabbitmq: async (client) => assert.equal(await hiddenCount(client), 1),
-  }),
   differing<Client>(
     differences.firstGet,
     rule,

@@ -43,17 +43,6 @@ const death = (queue: string, reason: DeathReason, isReaddressed = false) => ({
 });
 
 describe('the headers of the dead', () => {
-  it('tell the keys of CC among the routing keys, and lose CC where the queue names another key', () => {
-    const published = (): ReturnType<typeof message> => message(encoded({ headers: { CC: ['copy', 1], a: 1 } }));
-    const kept = decoded(deathHeaders.note(published(), death('q', DeathReason.rejected))).headers!;
-    assert.deepEqual([kept['CC'], kept['a']], [['copy', 1], 1]);
-    const [record] = kept['x-death'] as Arguments[];
-    assert.deepEqual((record!['routing-keys'] as string[]).slice(1), ['copy']);
-    const lost = decoded(deathHeaders.note(published(), death('q', DeathReason.rejected, true))).headers!;
-    assert.deepEqual([lost['CC'], lost['a']], [undefined, 1]);
-    assert.deepEqual((lost['x-death'] as Arguments[])[0]!['routing-keys'], record!['routing-keys']);
-  });
-
   it('tell why, where and when, and what had been asked for', () => {
     const first = decoded(
       deathHeaders.note(
