@@ -2,7 +2,8 @@
  * A broker for testing the simulator: all nodes share one memory that no crash touches. With no defect planted it keeps every
  * promise, so a finding is the simulator's own fault; with one planted, the checkers must find it.
  */
-import { Refusal, RefusedError } from '../../../src/base/errors.js';
+import { RefusedError } from '../../../src/base/errors.js';
+import { NoAccess, NoPolicies } from './no-operators.js';
 import { EnqueueView, encodeEnqueue, enqueueLength, type MessageParts } from '../../../src/log/record.js';
 import { delayOf } from '../../../src/model/delay/delay-header.js';
 import { MapKey } from '../../../src/cluster/map.js';
@@ -486,29 +487,5 @@ async function register(ports: SimPorts, memory: Memory): Promise<void> {
     const value = JSON.stringify(record);
     if (entry?.value !== value)
       await ports.coordinator.swap([{ key: MapKey.group(group), expect: entry?.version ?? 0, value }]);
-  }
-}
-
-/** Users and vhosts are not known to it, as to a young cluster. */
-class NoAccess {
-  setUser = refused;
-  deleteUser = refused;
-  setPermission = refused;
-  setVhost = refused;
-  deleteVhost = refused;
-}
-
-function refused(): Promise<never> {
-  const text = 'users cannot be changed while the cluster speaks protocol version 2';
-  return Promise.reject(new RefusedError(Refusal.preconditionFailed, text));
-}
-
-/** It has no settings: whatever is asked of them is answered, and means nothing. */
-class NoPolicies {
-  set(): Promise<boolean> {
-    return Promise.resolve(true);
-  }
-  clear(): Promise<void> {
-    return Promise.resolve();
   }
 }
