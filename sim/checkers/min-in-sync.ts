@@ -18,7 +18,11 @@ export class MinInSync extends Checker {
     const probe = this.world.node(node).process?.probe;
     if (queue === undefined || queue.deletedFrom >= 0 || queue.moves || probe === undefined) return;
     const sentAt = message.sends[0]!.at;
-    const minInSync = this.world.settings.leastMinInSync(queue.name, sentAt, this.world.loop.now);
+    const { settings } = this.world;
+    // What waits for its time is in no queue yet: it wants what every queue does.
+    const minInSync = queue.isLate
+      ? settings.minInSyncDefault
+      : settings.leastMinInSync(queue.name, sentAt, this.world.loop.now);
     if (minInSync < 2) return;
     // That life of the queue went with its last replica after it had taken the message: what is there now is another one.
     if (queue.lostAt >= 0 && queue.lostAt >= message.sends.at(-1)!.takenAt) return;
