@@ -16,13 +16,10 @@ export class MinInSync extends Checker {
   override confirmed(message: Message, node: string): void {
     const queue = message.copies.length === 1 ? message.copies[0]!.queue : undefined;
     const probe = this.world.node(node).process?.probe;
-    if (queue === undefined || queue.deletedFrom >= 0 || queue.moves || probe === undefined) return;
+    // What waits for its time is confirmed by another group than its queue's.
+    if (queue === undefined || queue.deletedFrom >= 0 || queue.moves || queue.isLate || probe === undefined) return;
     const sentAt = message.sends[0]!.at;
-    const { settings } = this.world;
-    // What waits for its time is in no queue yet: it wants what every queue does.
-    const minInSync = queue.isLate
-      ? settings.minInSyncDefault
-      : settings.leastMinInSync(queue.name, sentAt, this.world.loop.now);
+    const minInSync = this.world.settings.leastMinInSync(queue.name, sentAt, this.world.loop.now);
     if (minInSync < 2) return;
     // That life of the queue went with its last replica after it had taken the message: what is there now is another one.
     if (queue.lostAt >= 0 && queue.lostAt >= message.sends.at(-1)!.takenAt) return;
