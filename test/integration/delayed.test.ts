@@ -32,7 +32,7 @@ async function declare(channel: amqp.Channel, type: string, key: string): Promis
   await channel.bindQueue(queue, exchange, key);
 }
 
-/** Publishes messages with delays from `delays`, in turn, numbered from `first` on. */
+/** Publishes messages with delays from `delays`, in turn, numbered from `first` on. Every third is led there by BCC. */
 async function publish(
   channel: amqp.ConfirmChannel,
   count: number,
@@ -43,8 +43,9 @@ async function publish(
   for (let number = first; number < first + count; number++) {
     const delayMs = delays[number % delays.length]!;
     const body = JSON.stringify({ number, delayMs, sentAt: Date.now() });
-    const headers = { 'x-delay': delayMs };
-    channel.publish(exchange, routingKey, Buffer.from(body), { persistent: true, headers });
+    const isLed = number % 3 === 0;
+    const headers = { 'x-delay': delayMs, ...(isLed ? { BCC: [routingKey] } : {}) };
+    channel.publish(exchange, isLed ? 'elsewhere' : routingKey, Buffer.from(body), { persistent: true, headers });
   }
   await channel.waitForConfirms();
 }
@@ -59,6 +60,7 @@ async function take(cluster: ClusterProcesses, node: number, arrivals: Arrival[]
     const sent = JSON.parse(message.content.toString()) as { number: number; delayMs: number; sentAt: number };
     const header: unknown = message.properties.headers?.['x-delay'];
     arrivals.push({ ...sent, at: Date.now(), redelivered: message.fields.redelivered, header });
+    assert.equal(message.properties.headers?.['BCC'], undefined);
     numbers.add(sent.number);
     channel.ack(message);
   });

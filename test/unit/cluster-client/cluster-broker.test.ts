@@ -116,6 +116,13 @@ describe('cluster broker', () => {
     assert.throws(() => broker.route('/', 'x', '', noHeaders), /no exchange 'x' in vhost '\/'/);
   });
 
+  it('keeps nothing hidden with a message while there are nodes that would show it', async () => {
+    const { broker, may } = await setup();
+    assert.equal(broker.keepsHidden, true);
+    may.version = 2;
+    assert.equal(broker.keepsHidden, false);
+  });
+
   it('refuses missing and locked queues by name', async () => {
     const { node, broker } = await setup();
     const sink = new TestClient(node, 1);
