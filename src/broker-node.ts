@@ -477,7 +477,7 @@ export class BrokerNode {
   }
 
   private mayRoute(): boolean {
-    return this.routeLease?.holds() ?? true;
+    return this.system.isCurrent && (this.routeLease?.holds() ?? true);
   }
 
   /** The local group of this node. */

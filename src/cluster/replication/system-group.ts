@@ -116,6 +116,16 @@ export class SystemReplica implements SystemGroup, GroupObserver {
     primary.append(encodeEnqueue(bytes!, view!, primary.offset, nothing, [], true, 0, 0));
   }
 
+  /**
+   * The tables have what the replica has: not so while a restart's are being read, nor before a new primary has committed what it
+   * found. What is not in them may be all the same.
+   */
+  get isCurrent(): boolean {
+    const { loaded, replica } = this;
+    if (!loaded || replica === undefined || replica.joining || replica.mustJoin) return false;
+    return replica.primary === undefined || replica.log.committed >= replica.primary.servesFrom;
+  }
+
   /** Told when the tables have reached a new version. */
   onVersion(listener: () => void): void {
     this.versionListeners.push(listener);

@@ -65,3 +65,50 @@ it('a declaration that a compaction moves while its chunk is read is found where
     ['moved'],
   );
 });
+
+it('nobody routes with tables that a restart, or a take-over, has not filled yet: what is not in them is no proof', async () => {
+  const index = new QueueIndex();
+  const chunk = new Chunk(0, 0, new Uint8Array(4096));
+  index.add(5, 0, 0, declare(chunk, 0, 'late'), 0, true);
+  const { bytes } = chunk;
+  chunk.bytes = undefined;
+  let read = (): void => {};
+  const replica = {
+    state: {
+      observers: [],
+      queue: () => ({ index }),
+      chunk: () => chunk,
+      slices: fullSlices((run) => run()),
+    },
+    context: {
+      chunks: {
+        load: (_chunk: Chunk, then: () => void) => {
+          read = () => {
+            chunk.bytes = bytes;
+            then();
+          };
+        },
+      },
+    },
+    log: { committed: 7 },
+    joining: false,
+    mustJoin: false,
+    primary: undefined as { servesFrom: number; paused: boolean; epoch: number } | undefined,
+  };
+  const system = new SystemReplica(new WiringTables());
+  assert.ok(!system.isCurrent);
+  const attached = system.attach(replica as unknown as GroupReplica);
+  assert.ok(!system.isCurrent, 'what recovery found is being read');
+  read();
+  await attached;
+  assert.ok(system.isCurrent);
+  replica.primary = { servesFrom: 9, paused: false, epoch: 1 };
+  assert.ok(!system.isCurrent, 'what a new primary found is not committed yet');
+  replica.log.committed = 9;
+  assert.ok(system.isCurrent);
+  for (const state of ['joining', 'mustJoin'] as const) {
+    replica[state] = true;
+    assert.ok(!system.isCurrent, state);
+    replica[state] = false;
+  }
+});
