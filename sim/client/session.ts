@@ -224,11 +224,10 @@ export class Session implements PublishOwner, DeliverySink {
     this.joined(consumer, subscription);
   }
 
-  /** The connection may have been closed while the answer was on its way. */
+  /** The connection may have been closed while the answer was on its way: so was the subscription. */
   private joined(consumer: Consumer, subscription: Subscription): void {
     consumer.subscription = subscription;
-    if (this.closed) subscription.close();
-    else this.subscriptions.add(subscription);
+    if (!this.closed) this.subscriptions.add(subscription);
   }
 
   async cancel(consumer: Consumer): Promise<void> {
@@ -238,11 +237,6 @@ export class Session implements PublishOwner, DeliverySink {
 
   deliver(subscription: Subscription, position: number, redelivered: boolean, message: EnqueueView): void {
     const consumer = subscription.cookie as Consumer;
-    if (this.closed && consumer.subscription === undefined) {
-      // Asked for before the end and granted since: it is closed when its promise is heard.
-      if (!consumer.noAck) subscription.release(position);
-      return;
-    }
     const delivery = this.record(consumer, subscription, position, redelivered, message);
     if (delivery === undefined) return;
     if (!consumer.noAck) this.held.set(delivery, subscription);

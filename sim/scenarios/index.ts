@@ -14,6 +14,7 @@ import { lateConfirms } from './late-confirms.js';
 import { lostBatch } from './lost-batch.js';
 import { oldSegments } from './old-segments.js';
 import { moveInterrupted } from './move-interrupted.js';
+import { moveNeverCommitted } from './move-never-committed.js';
 import { movedAway } from './moved-away.js';
 import { outage } from './outage.js';
 import { override } from './override.js';
@@ -48,6 +49,7 @@ export const scenarios: readonly Scenario[] = [
   lostBatch,
   oldSegments,
   moveInterrupted,
+  moveNeverCommitted,
   movedAway,
   outage,
   override,

@@ -274,7 +274,10 @@ export interface Broker {
   forgetPublisher(owner: PublishOwner): void;
   consume(request: ConsumeRequest): Promise<Subscription>;
   get(request: GetRequest): void;
-  /** The sink's channel is gone: what it holds by `get` is requeued. (Subscriptions are closed one by one.) */
+  /**
+   * The sink's channel is gone: what it holds by `get` is requeued, and subscriptions that it has asked for and not got yet are closed.
+   * (It closes those that it has.)
+   */
   forgetSink(sink: DeliverySink): void;
   /** The connection is gone: deletes its exclusive queues. */
   connectionClosed(connection: ConnectionId): void;

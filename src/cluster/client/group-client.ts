@@ -23,6 +23,7 @@ import type { ConfirmGate } from './confirm-gate.js';
 import { ConfirmRing } from './confirm-ring.js';
 import { HeldConfirms } from './held-confirms.js';
 import { HeldMessages } from './held-messages.js';
+import { OpeningSubscriptions } from './opening-subscriptions.js';
 import { PublishOutbox } from './publish-outbox.js';
 import { type PurgeOutcome, type QueueCount, Requests } from './requests.js';
 import { Settlement, SettlementRing } from './settlement-ring.js';
@@ -51,6 +52,7 @@ export class GroupClient implements HolderClient, Flushable {
   private readonly settlements = new SettlementRing();
   private readonly requests = new Requests();
   private readonly subscriptions = new Subscriptions();
+  private readonly opening = new OpeningSubscriptions();
   /** Sinks that may hold messages of this group: something was delivered to them, or asked for by them. */
   private readonly sinks = new Set<DeliverySink>();
   /** Why the group is gone for ever; '' = it is not. */
@@ -159,10 +161,13 @@ export class GroupClient implements HolderClient, Flushable {
     this.held.close();
   }
 
-  async consume(incarnation: number, request: ConsumeRequest): Promise<Subscription> {
+  /** Resolves with one that is closed already if its sink is forgotten before. */
+  consume(incarnation: number, request: ConsumeRequest): Promise<Subscription> {
     const subscription = this.newSubscription(incarnation, request);
-    await subscription.open(this.isResubscribing ? undefined : this.context.wiringVersion());
-    return subscription;
+    return this.opening.wait(
+      subscription,
+      subscription.open(this.isResubscribing ? undefined : this.context.wiringVersion()),
+    );
   }
 
   /** The queue has moved: its subscriptions go there. */
@@ -205,6 +210,7 @@ export class GroupClient implements HolderClient, Flushable {
   /** The sink's channel is gone: gives back what it holds of this group, except for what a closed subscription gave back. */
   forgetSink(sink: DeliverySink): void {
     this.requests.forgetSink(sink);
+    this.opening.forgetSink(sink);
     if (!this.sinks.delete(sink)) return;
     sink.forEachHeld((holder, position) => {
       if (!(holder instanceof QueueHolder) || holder.client !== this) return;

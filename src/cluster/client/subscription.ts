@@ -172,6 +172,9 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     }
     this.client.closed(this);
     this.successor?.close();
+    // Its client may not have it yet, and never ask for anything of it.
+    this.settleOpen?.('');
+    this.settleOpen = undefined;
   }
 
   // ---- its queue moves ----

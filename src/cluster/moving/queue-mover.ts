@@ -105,10 +105,6 @@ export class QueueMover implements DeliverySink, PublishOwner {
     if (this.isOver) return;
     this.isOver = true;
     this.timer.cancel();
-    this.letGo();
-  }
-
-  private letGo(): void {
     this.subscription?.close();
     this.options.clients.forgetPublisher(this);
     this.options.clients.forgetSink(this);
@@ -274,7 +270,6 @@ export class QueueMover implements DeliverySink, PublishOwner {
       .catch((error: Error) => this.options.logger.debug('a move goes on later', { reason: error.message }))
       .finally(() => {
         this.isAsking = false;
-        if (this.isOver) this.letGo();
       });
   }
 }

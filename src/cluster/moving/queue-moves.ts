@@ -52,8 +52,8 @@ export class QueueMoves implements MovingNodes {
   private readonly ledSince = new Map<number, number>();
   /** When this node last said, of which queue, that nothing more comes. */
   private readonly said = new Map<number, number>();
-  /** Moves that this node has heard of and whose consumers have not been told yet. */
-  private fresh: QueueMove[] = [];
+  /** Queues that move, of which this node has heard and whose consumers have not been told yet. */
+  private fresh: QueueObject[] = [];
   private readonly timer: Timer;
   private readonly relocator: Relocator;
 
@@ -86,15 +86,18 @@ export class QueueMoves implements MovingNodes {
     return seen.has(boot) || this.options.replication.isDead(boot);
   }
 
-  /** Both queues are there by now, unless it moves no more. */
   private queueAppeared(queue: QueueObject): void {
-    const move = this.options.tables.moves.of(queue);
-    if (move !== undefined) this.fresh.push(move);
+    if (this.options.tables.moves.of(queue) !== undefined) this.fresh.push(queue);
   }
 
-  /** Not before the tables have their new version: the new queue's group is to wait for that. */
+  /**
+   * Not before the tables have their new version: the new queue's group is to wait for that. Both queues are there by now, unless it
+   * moves no more, or never did.
+   */
   private advanced(): void {
-    for (const move of this.fresh.splice(0)) {
+    for (const queue of this.fresh.splice(0)) {
+      const move = this.options.tables.moves.of(queue);
+      if (move === undefined) continue;
       this.options.clients.queueMoved(move.source, move.target);
       if (this.leads(move)) this.begin(move);
     }
@@ -103,7 +106,8 @@ export class QueueMoves implements MovingNodes {
 
   private look(): void {
     const { tables, clock } = this.options;
-    if (tables.moves.count === 0 && this.movers.size === 0) return;
+    // What a restart has left of the wiring may have moves that never were, or stages: nothing is said of them, and nothing passed on.
+    if (tables.version === 0 || (tables.moves.count === 0 && this.movers.size === 0)) return;
     for (const move of tables.moves.all()) {
       this.succeed(move, clock.now());
       const isAsked = move.stage === MoveStage.closing || move.stage === MoveStage.late;

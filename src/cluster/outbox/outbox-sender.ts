@@ -75,10 +75,6 @@ export class OutboxSender implements DeliverySink, PublishOwner {
     this.isOver = true;
     this.subscribing.cancel();
     this.routing?.cancel();
-    this.letGo();
-  }
-
-  private letGo(): void {
     this.subscription?.close();
     this.options.clients.forgetPublisher(this);
     this.options.clients.forgetSink(this);
@@ -105,8 +101,7 @@ export class OutboxSender implements DeliverySink, PublishOwner {
       .then(
         (subscription) => {
           this.subscription = subscription;
-          if (this.isOver) this.letGo();
-          else this.grant();
+          this.grant();
         },
         (error: Error) => {
           logger.debug('an outbox is asked for again', { group, reason: error.message });

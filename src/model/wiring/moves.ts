@@ -13,8 +13,11 @@ export interface QueueMove {
 /** Which queues move, and how far they are. Objects may come and go in any order. */
 export class Moves {
   private readonly queueAt: (incarnation: Lsn) => QueueObject | undefined;
-  /** By the incarnation of the old queue. */
-  private readonly targets = new Map<Lsn, QueueObject>();
+  /**
+   * By the incarnation of the old queue. Two of them where a node comes back with a move that was never committed, and hears of the
+   * one that was before it drops its own.
+   */
+  private readonly targets = new Map<Lsn, QueueObject[]>();
   /** Those of them that are there still: under way. */
   private readonly sources = new Set<Lsn>();
   private readonly stages = new Map<Lsn, MoveObject[]>();
@@ -26,7 +29,7 @@ export class Moves {
   queueAppeared(queue: QueueObject): void {
     const { position, movesFrom } = queue;
     if (movesFrom !== undefined) {
-      this.targets.set(movesFrom, queue);
+      add(this.targets, movesFrom, queue);
       if (this.queueAt(movesFrom) !== undefined) this.sources.add(movesFrom);
     }
     if (this.targets.has(position)) this.sources.add(position);
@@ -35,8 +38,8 @@ export class Moves {
   queueGone({ position, movesFrom }: QueueObject): void {
     this.sources.delete(position);
     if (movesFrom === undefined) return;
-    this.sources.delete(movesFrom);
-    this.targets.delete(movesFrom);
+    remove(this.targets, movesFrom, position);
+    if (!this.targets.has(movesFrom)) this.sources.delete(movesFrom);
   }
 
   get count(): number {
@@ -44,15 +47,11 @@ export class Moves {
   }
 
   stageAppeared(move: MoveObject): void {
-    const stages = this.stages.get(move.queue);
-    if (stages === undefined) this.stages.set(move.queue, [move]);
-    else stages.push(move);
+    add(this.stages, move.queue, move);
   }
 
   stageGone(move: MoveObject): void {
-    const left = (this.stages.get(move.queue) ?? []).filter((other) => other !== move);
-    if (left.length === 0) this.stages.delete(move.queue);
-    else this.stages.set(move.queue, left);
+    remove(this.stages, move.queue, move.position);
   }
 
   /** The move that the queue is part of, at either end; undefined if it stays where it is. */
@@ -64,7 +63,7 @@ export class Moves {
   from(incarnation: Lsn): QueueMove | undefined {
     if (!this.sources.has(incarnation)) return undefined;
     const source = this.queueAt(incarnation)!;
-    const target = this.targets.get(incarnation)!;
+    const target = newest(this.targets.get(incarnation))!;
     return { source, target, stage: newest(this.stages.get(incarnation))?.stage ?? MoveStage.draining };
   }
 
@@ -79,8 +78,22 @@ export class Moves {
   }
 }
 
-function newest(stages: readonly MoveObject[] = []): MoveObject | undefined {
-  let found: MoveObject | undefined;
-  for (const stage of stages) if (found === undefined || stage.position > found.position) found = stage;
+type Placed = QueueObject | MoveObject;
+
+function add<T extends Placed>(lists: Map<Lsn, T[]>, queue: Lsn, object: T): void {
+  const list = lists.get(queue);
+  if (list === undefined) lists.set(queue, [object]);
+  else list.push(object);
+}
+
+function remove<T extends Placed>(lists: Map<Lsn, T[]>, queue: Lsn, position: Lsn): void {
+  const left = (lists.get(queue) ?? []).filter((other) => other.position !== position);
+  if (left.length === 0) lists.delete(queue);
+  else lists.set(queue, left);
+}
+
+function newest<T extends Placed>(objects: readonly T[] = []): T | undefined {
+  let found: T | undefined;
+  for (const object of objects) if (found === undefined || object.position > found.position) found = object;
   return found;
 }

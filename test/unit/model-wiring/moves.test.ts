@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { decodeObject, encodeObject, MoveStage } from '../../../src/model/wiring/objects.js';
+import fc from 'fast-check';
+import {
+  decodeObject,
+  encodeObject,
+  MoveStage,
+  type QueueObject,
+  type WiringObject,
+} from '../../../src/model/wiring/objects.js';
 import type { MoveOn } from '../../../src/model/wiring/operations.js';
 import { WiringTables } from '../../../src/model/wiring/tables.js';
 import { bind, declareExchange, declareQueue, deleteQueue, InstantWiring, queueObject } from './support.js';
@@ -173,6 +180,30 @@ describe('a queue that moves to another group', () => {
       for (const object of order) tables.gone(object.position);
       assert.deepEqual([tables.moves.count, tables.moves.stagesOf(5)], [0, []]);
     }
+  });
+
+  it('is the one that was, at a node that hears of it before or after it drops one that never was', () => {
+    const source = queueObject('q', { position: 5 });
+    const [never, target] = [9, 2 ** 32 + 3].map((position) =>
+      queueObject('q', { position, group: 2, movesFrom: 5 }),
+    ) as [QueueObject, QueueObject];
+    const stage = { kind: 'move', position: 2 ** 32 + 4, queue: 5, stage: MoveStage.late, durable: true } as const;
+    const objects = new Map<number, WiringObject>([source, never, target, stage].map((one) => [one.position, one]));
+    const order = fc.shuffledSubarray([...objects.keys(), -never.position], { minLength: 5 });
+    const isPossible = (steps: number[]): boolean => steps.indexOf(never.position) < steps.indexOf(-never.position);
+    fc.assert(
+      fc.property(order.filter(isPossible), (steps) => {
+        const tables = new WiringTables();
+        for (const step of steps)
+          if (step > 0) tables.appeared(step, objects.get(step)!);
+          else tables.gone(-step);
+        assert.deepEqual(tables.moves.from(5), { source, target, stage: MoveStage.late });
+        assert.equal(tables.moves.of(target)?.target, target);
+        assert.equal(tables.moves.count, 1);
+        tables.gone(5);
+        assert.deepEqual([tables.moves.count, tables.moves.of(target)], [0, undefined]);
+      }),
+    );
   });
 
   it('is written down as it is', () => {
