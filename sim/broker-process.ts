@@ -182,9 +182,9 @@ class BrokerProbe implements NodeProbe {
 
   owed(): number {
     let owed = 0;
-    for (const { primary, state } of this.replicas.values())
-      for (const queue of [delayedIncarnation, outboxIncarnation])
-        if (primary !== undefined) owed += state.queue(queue)?.index.size ?? 0;
+    // Backups as well: a group that is on its way to another node has no primary for a moment.
+    for (const { state } of this.replicas.values())
+      for (const queue of [delayedIncarnation, outboxIncarnation]) owed += state.queue(queue)?.index.size ?? 0;
     return owed;
   }
 

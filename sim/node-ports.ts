@@ -123,6 +123,6 @@ export interface NodeProbe {
   residue(): Record<string, number>;
   /** The group in which messages wait that an exchange delays. */
   delayGroup(vhost: string, exchange: string): number;
-  /** Messages that wait for their time, or are in the outboxes, of groups that the node leads. */
+  /** Messages that wait for their time, or are in the outboxes, of groups that the node leads or follows. */
   owed(): number;
 }
