@@ -28,7 +28,7 @@ export class SettingsBook {
   private readonly changes: Change[] = [{ askedAt: 0, doneAt: 0, policies: [] }];
   /** An answer was lost: what was asked may be carried out later than what comes after. */
   private uncertainFrom = Number.POSITIVE_INFINITY;
-  private readonly minInSyncDefault: number;
+  readonly minInSyncDefault: number;
 
   constructor(minInSyncDefault: number) {
     this.minInSyncDefault = minInSyncDefault;

@@ -4,10 +4,12 @@
  *
  * Looked at where the confirm of a primary's own client is handed over: that is the turn in which the primary decides, so the
  * coordinator's record of that moment is one of the sets that the primary must reckon with. What a queue's earlier life was sent is
- * not judged: it goes nowhere, and is confirmed at once.
+ * not judged: it goes nowhere, and is confirmed at once. A message that waits for its time does so in a queue of its own, where the
+ * default is in effect.
  */
 import { type GroupRecord, isLocalGroup, MapKey } from '../../src/cluster/map.js';
 import type { Message } from '../history.js';
+import { delayingExchange } from '../workload/declarer.js';
 import { Checker } from './checker.js';
 
 export class MinInSync extends Checker {
@@ -18,12 +20,14 @@ export class MinInSync extends Checker {
     const probe = this.world.node(node).process?.probe;
     // What waits for its time is confirmed by another group than its queue's.
     if (queue === undefined || queue.deletedFrom >= 0 || queue.moves || queue.isLate || probe === undefined) return;
+    const { settings, loop } = this.world;
+    const isDelayed = message.delayMs > 0;
     const sentAt = message.sends[0]!.at;
-    const minInSync = this.world.settings.leastMinInSync(queue.name, sentAt, this.world.loop.now);
+    const minInSync = isDelayed ? settings.minInSyncDefault : settings.leastMinInSync(queue.name, sentAt, loop.now);
     if (minInSync < 2) return;
     // That life of the queue went with its last replica after it had taken the message: what is there now is another one.
     if (queue.lostAt >= 0 && queue.lostAt >= message.sends.at(-1)!.takenAt) return;
-    const group = probe.groupOf('/', queue.name);
+    const group = isDelayed ? probe.delayGroup('/', delayingExchange) : probe.groupOf('/', queue.name);
     if (group < 0 || isLocalGroup(group)) return;
     const entry = this.world.coordinator.peek(MapKey.group(group));
     if (entry === undefined) return;
