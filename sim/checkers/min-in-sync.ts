@@ -18,8 +18,7 @@ export class MinInSync extends Checker {
   override confirmed(message: Message, node: string): void {
     const queue = message.copies.length === 1 ? message.copies[0]!.queue : undefined;
     const probe = this.world.node(node).process?.probe;
-    // What waits for its time is confirmed by another group than its queue's.
-    if (queue === undefined || queue.deletedFrom >= 0 || queue.moves || queue.isLate || probe === undefined) return;
+    if (queue === undefined || queue.deletedFrom >= 0 || queue.moves || probe === undefined) return;
     const { settings, loop } = this.world;
     const isDelayed = message.delayMs > 0;
     const sentAt = message.sends[0]!.at;
