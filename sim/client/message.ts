@@ -39,15 +39,9 @@ export function encodeMessage(
   parts.priority = 0;
   parts.format = 0;
   parts.expiresAt = 0;
-  parts.metaBytes = meta;
-  parts.metaStart = 0;
-  parts.metaLength = meta.length;
-  parts.headerBytes = header;
-  parts.headerStart = 0;
-  parts.headerLength = header.length;
-  parts.bodyBytes = body;
-  parts.bodyStart = 0;
-  parts.bodyLength = body.length;
+  parts.setMeta(meta);
+  parts.setHeader(header);
+  parts.setBody(body);
 }
 
 /** Reads a message back. Throws if any of its bytes is not as it was sent. */

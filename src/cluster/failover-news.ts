@@ -111,11 +111,8 @@ const meta = new Uint8Array([exchangeName.length, ...exchangeName, 0]);
 
 function message(text: string): MessageParts {
   const parts = new MessageParts();
-  parts.metaBytes = meta;
-  parts.metaLength = meta.length;
-  parts.headerBytes = properties;
-  parts.headerLength = properties.length;
-  parts.bodyBytes = encoder.encode(text);
-  parts.bodyLength = parts.bodyBytes.length;
+  parts.setMeta(meta);
+  parts.setHeader(properties);
+  parts.setBody(encoder.encode(text));
   return parts;
 }

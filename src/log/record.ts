@@ -211,6 +211,33 @@ export class MessageParts {
     this.headerLength = bytes.length;
   }
 
+  setBody(bytes: Uint8Array): void {
+    this.bodyBytes = bytes;
+    this.bodyStart = 0;
+    this.bodyLength = bytes.length;
+  }
+
+  /** The message of those parts; its bytes are not copied. */
+  setTo(parts: MessageParts): void {
+    this.persistent = parts.persistent;
+    this.redelivered = parts.redelivered;
+    this.moved = parts.moved;
+    this.hidden = parts.hidden;
+    this.priority = parts.priority;
+    this.format = parts.format;
+    this.expiresAt = parts.expiresAt;
+    this.metaBytes = parts.metaBytes;
+    this.metaStart = parts.metaStart;
+    this.metaLength = parts.metaLength;
+    this.headerBytes = parts.headerBytes;
+    this.headerStart = parts.headerStart;
+    this.headerLength = parts.headerLength;
+    this.bodyBytes = parts.bodyBytes;
+    this.bodyStart = parts.bodyStart;
+    this.bodyLength = parts.bodyLength;
+    this.origin = parts.origin;
+  }
+
   /** The message of that record; its bytes are not copied. */
   setFrom(record: EnqueueView): void {
     this.persistent = (record.flags & RecordFlag.persistent) !== 0;

@@ -18,6 +18,7 @@ import type { GroupClients } from '../client/group-clients.js';
 import type { QueueCount } from '../client/requests.js';
 import type { WiringClient } from '../wiring/wiring-client.js';
 import { PatientGate } from '../client/patient-gate.js';
+import { ownConsumer } from '../client/own-consumer.js';
 import { PassingWindow } from '../client/passing-window.js';
 
 /** A stage may last for as long as a client holds a message, or a node is away: it is looked at less and less often. */
@@ -204,19 +205,7 @@ export class QueueMover implements DeliverySink, PublishOwner {
     if (this.isAsking || clock.now() < this.nextSubscribeAt || !leads()) return;
     this.nextSubscribeAt = clock.now() + subscribeMs;
     const { group, position, vhost, name } = move.source;
-    const request = {
-      vhost,
-      queue: name,
-      consumerTag: moverTag,
-      noAck: false,
-      exclusive: true,
-      arguments: {},
-      connection: '',
-      credit: this.window.begin(),
-      sink: this,
-      cookie: undefined,
-      stays: true,
-    };
+    const request = ownConsumer(this, this.window.begin(), moverTag, vhost, name);
     this.ask(async () => {
       this.subscription = await clients.client(group).consume(position, request);
       this.grant();

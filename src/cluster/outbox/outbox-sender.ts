@@ -18,6 +18,7 @@ import type { WiringTables } from '../../model/wiring/tables.js';
 import { sameBytes } from '../../wire/bytes.js';
 import { ClusterRoute, type RouteTarget } from '../client/cluster-route.js';
 import type { GroupClients } from '../client/group-clients.js';
+import { ownConsumer } from '../client/own-consumer.js';
 import { PassingWindow } from '../client/passing-window.js';
 import { PatientGate } from '../client/patient-gate.js';
 
@@ -82,19 +83,7 @@ export class OutboxSender implements DeliverySink, PublishOwner {
 
   private subscribe(): void {
     const { clients, clock, group, logger } = this.options;
-    const request = {
-      vhost: '',
-      queue: 'outbox',
-      consumerTag: 'outbox',
-      noAck: false,
-      exclusive: true,
-      arguments: {},
-      connection: '',
-      credit: this.window.begin(),
-      sink: this,
-      cookie: undefined,
-      stays: true,
-    };
+    const request = ownConsumer(this, this.window.begin(), 'outbox', '', 'outbox');
     clients
       .client(group)
       .consume(outboxIncarnation, request)

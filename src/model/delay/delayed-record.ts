@@ -26,24 +26,10 @@ export function setDelayed(
   meta.set(head, whenBytes);
   const own = parts.metaBytes.subarray(parts.metaStart, parts.metaStart + parts.metaLength);
   meta.set(own, whenBytes + head.length);
-  delayed.persistent = parts.persistent;
-  delayed.redelivered = parts.redelivered;
-  delayed.moved = parts.moved;
-  delayed.hidden = parts.hidden;
-  delayed.priority = parts.priority;
-  delayed.format = parts.format;
+  delayed.setTo(parts);
+  delayed.setMeta(meta);
   // The time that it has in a queue begins when it comes there.
   delayed.expiresAt = 0;
-  delayed.metaBytes = meta;
-  delayed.metaStart = 0;
-  delayed.metaLength = meta.length;
-  delayed.headerBytes = parts.headerBytes;
-  delayed.headerStart = parts.headerStart;
-  delayed.headerLength = parts.headerLength;
-  delayed.bodyBytes = parts.bodyBytes;
-  delayed.bodyStart = parts.bodyStart;
-  delayed.bodyLength = parts.bodyLength;
-  delayed.origin = parts.origin;
 }
 
 /**

@@ -96,10 +96,7 @@ export class DelayLog {
     const { parts } = this;
     parts.setFrom(message);
     setGoingOn(parts, message);
-    const header = headers.delayed(message);
-    parts.headerBytes = header;
-    parts.headerStart = 0;
-    parts.headerLength = header.length;
+    parts.setHeader(headers.delayed(message));
     parts.origin = undefined;
     this.put(parts, position, entry.durable);
     delays.take();
