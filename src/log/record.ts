@@ -452,8 +452,10 @@ export function forEachReturned(view: DataView, at: number, each: (position: num
 /** What every replica must know of a queue; the rest of its declaration is wiring. */
 export interface ReplicaOptions {
   durable: boolean;
-  /** The highest priority that counts; without, none does. */
+  /** The highest priority that counts, above `base`; without, none does. */
   priorities?: number;
+  /** Priorities up to here count as the lowest one. */
+  base?: number;
 }
 
 const encoder = new TextEncoder();

@@ -264,7 +264,8 @@ export class GroupState {
    */
   sortRecovered(queue: QueueState, atLeast: number): boolean {
     const { index, options } = queue;
-    if (!(index instanceof LaneIndex) || index.top === options.priorities) return false;
+    if (!(index instanceof LaneIndex)) return false;
+    if (index.top === options.priorities && index.base === (options.base ?? 0)) return false;
     if (options.priorities === undefined && index.only !== undefined) {
       queue.index = index.only;
       return false;

@@ -4,7 +4,7 @@ import type { Lsn } from '../../log/lsn.js';
 import type { MessageParts } from '../../log/record.js';
 import type { GroupAppender } from '../group-port.js';
 import type { GroupState, QueueState } from '../group-state.js';
-import { needsCare, noTraits, Overflow } from '../queue/queue-traits.js';
+import { needsCare, noTraits, refusesMore } from '../queue/queue-traits.js';
 import { markerFormat } from './marker-format.js';
 import type { ServedQueue } from './served-queue.js';
 import type { TraitsOf } from './traits-of.js';
@@ -61,7 +61,7 @@ export class PublishTargets {
     if (traits !== noTraits || parts.expiresAt !== 0) {
       const isNeeded = queue.watcher === undefined && (parts.expiresAt !== 0 || needsCare(traits));
       const served = isNeeded ? this.serve(queue.incarnation) : (queue.watcher as ServedQueue | undefined);
-      const mayRefuse = traits.overflow !== Overflow.dropHead && appender.version >= Feature.overflow;
+      const mayRefuse = refusesMore(traits.overflow) && appender.version >= Feature.overflow;
       if (mayRefuse && served !== undefined && this.isRefused(served, parts)) return false;
     }
     if (traits.ttlMs !== this.ttlMs) {

@@ -15,6 +15,7 @@ import type { QueueTraits } from '../queue/queue-traits.js';
 import { type Attachment, AttachmentState } from './attachment.js';
 import type { Consumer, PendingGet } from './consumer.js';
 import type { Expiring } from './expiry.js';
+import { FairShares } from './fair-shares.js';
 import type { GroupService } from './group-service.js';
 import type { HandOverWriter } from './hand-over.js';
 import { KeyedQueue } from './keyed-queue.js';
@@ -56,6 +57,8 @@ export class ServedQueue implements QueueWatcher, Expiring {
   private keyed: KeyedQueue | undefined;
   private knowsKeys = false;
   private namedEarly: Lsn[] = [];
+  /** Once a message went out of a queue whose priorities have shares. */
+  private shares: FairShares | undefined;
   private readonly service: GroupService;
   /** The highest position handed to anyone. */
   private handedUpTo: Lsn;
@@ -320,11 +323,11 @@ export class ServedQueue implements QueueWatcher, Expiring {
   dispatch(max: number): number {
     if (!this.knowsKeys) this.findKeys();
     if (this.gone || !this.serveGets()) return 0;
-    const { index } = this.state;
+    const { fairShares } = this.traits;
     const { state } = this.service;
     let count = 0;
     for (; this.consumers.hasWaiting; count++) {
-      const entry = index.nextReady();
+      const entry = this.next(fairShares);
       if (entry === undefined) {
         if (!this.takeLate()) break;
         continue;
@@ -350,6 +353,13 @@ export class ServedQueue implements QueueWatcher, Expiring {
       this.enlist(consumer);
     }
     return count + this.shedding.run(max - count);
+  }
+
+  /** The message that goes out next. */
+  private next(fairShares: readonly number[] | undefined): Entry | undefined {
+    if (fairShares === undefined) return this.state.index.nextReady();
+    this.shares ??= new FairShares();
+    return this.shares.next(this.state.index, fairShares);
   }
 
   /** The first message's time has come. */
@@ -385,6 +395,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   private hand(entry: Entry, position: Lsn, noAck: boolean, attachment: Attachment, consumer?: Consumer): void {
     if (position > this.handedUpTo) this.handedUpTo = position;
     attachment.delivered++;
+    if (this.shares !== undefined) this.shares.took(this.state.index, entry);
     if (noAck) return this.dequeue(entry);
     this.state.index.deliver(entry, attachment.slot);
     if (this.keyed !== undefined) this.keyed.held(position, view, consumer);
@@ -392,7 +403,9 @@ export class ServedQueue implements QueueWatcher, Expiring {
 
   /** Returns false if a message has to be read first. */
   private serveGets(): boolean {
+    if (this.gets.length === 0) return true;
     const { index } = this.state;
+    const { fairShares } = this.traits;
     for (;;) {
       const get = this.gets.peek();
       if (get === undefined) return true;
@@ -400,7 +413,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
         this.gets.shift();
         continue;
       }
-      const entry = index.nextReady();
+      const entry = this.next(fairShares);
       if (entry === undefined) {
         if (this.takeLate()) continue;
         this.gets.shift();

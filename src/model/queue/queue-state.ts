@@ -48,6 +48,6 @@ export class QueueState {
   }
 }
 
-export function newIndex({ priorities = 0 }: ReplicaOptions, pool: PiecePool): MessageIndex {
-  return priorities === 0 ? new QueueIndex(pool) : new LaneIndex(pool, priorities);
+export function newIndex({ priorities = 0, base = 0 }: ReplicaOptions, pool: PiecePool): MessageIndex {
+  return priorities === 0 ? new QueueIndex(pool) : new LaneIndex(pool, priorities, base);
 }

@@ -3,9 +3,11 @@ import { Refusal, RefusedError } from '../../base/errors.js';
 import type { ReplicaOptions } from '../../log/record.js';
 import type { Arguments, ArgumentValue } from '../broker.js';
 import { settingArguments } from '../policy/definition.js';
+import { flowProblem } from '../policy/flow-settings.js';
 import { type Check, flag, integer, oneOf, text } from './argument-checks.js';
 import { argument, argumentsEqual, describeArgument } from './arguments.js';
 import { isDurable, type QueueObject } from './objects.js';
+import { levelShareCheck, priorityChecks, priorityLevels, shareProblem } from './priority-arguments.js';
 
 /** The names that this broker and others have for them. */
 const lastValueArguments = ['x-last-value-key', 'qpid.last_value_queue_key'];
@@ -14,7 +16,7 @@ const groupArguments = ['x-group-key', 'qpid.group_header_key'];
 const checks: ReadonlyMap<string, Check> = new Map([
   ['x-queue-type', oneOf('classic', 'quorum')],
   ['x-dead-letter-strategy', oneOf('at-most-once', 'at-least-once')],
-  ['x-max-priority', integer(0, 255)],
+  ...priorityChecks,
   ['x-single-active-consumer', flag],
   ...lastValueArguments.map((key) => [key, text] as const),
   ...groupArguments.map((key) => [key, text] as const),
@@ -48,9 +50,7 @@ function firstText(table: Arguments, names: readonly string[]): string | undefin
 
 /** What every replica of the queue must know: it orders its messages by that. */
 export function replicaOptions(queue: QueueObject): ReplicaOptions {
-  const durable = isDurable(queue);
-  const priorities = Number(argument(queue.arguments, 'x-max-priority') ?? 0);
-  return priorities === 0 ? { durable } : { durable, priorities };
+  return { durable: isDurable(queue), ...priorityLevels(queue.arguments) };
 }
 
 /**
@@ -66,12 +66,14 @@ export function checkQueueArguments(table: Arguments, what: string): void {
     );
   }
   for (const [key, value] of Object.entries(table)) {
-    const wanted = checks.get(key)?.(value) ?? '';
+    const wanted = (checks.get(key) ?? levelShareCheck(key))?.(value) ?? '';
     if (wanted !== '') refuse(key, what, `${describeArgument(value)} was received, ${wanted} is expected`);
   }
   if (Object.hasOwn(table, 'x-dead-letter-routing-key') && !Object.hasOwn(table, 'x-dead-letter-exchange')) {
     refuse('x-dead-letter-routing-key', what, "it needs 'x-dead-letter-exchange'");
   }
+  const problem = shareProblem(table) ?? flowProblem((key) => argument(table, key));
+  if (problem !== undefined) refuse(problem.key, what, problem.reason);
 }
 
 const consumerPriority = integer(-0x8000_0000, 0x7fff_ffff);
@@ -92,6 +94,10 @@ export function differingQueueArgument(current: Arguments, received: Arguments):
   if (!argumentsEqual(queueType(current), queueType(received))) return 'x-queue-type';
   for (const key of checks.keys()) {
     if (key !== 'x-queue-type' && !argumentsEqual(argument(current, key), argument(received, key))) return key;
+  }
+  for (const key of [...Object.keys(current), ...Object.keys(received)]) {
+    const isKnown = levelShareCheck(key) !== undefined;
+    if (isKnown && !argumentsEqual(argument(current, key), argument(received, key))) return key;
   }
   return undefined;
 }
