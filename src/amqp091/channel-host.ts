@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Turn } from '../base/turn.js';
 import type { MessageParts } from '../log/record.js';
-import type { Broker, ConnectionId } from '../model/broker.js';
+import type { Broker, ConnectionId, Route } from '../model/broker.js';
 import type { Occupancy } from '../security/occupancy.js';
 import type { Permissions } from '../security/permissions.js';
 import type { FrameWriter } from './codec/index.js';
@@ -43,6 +43,8 @@ export interface ChannelHost extends BodyHolder {
   /** This connection has published, so that the gate concerns it. */
   readonly publishes: boolean;
   beginsToPublish(): void;
+  /** The channel has published by that route, and publishers to some queues wait (see Blockage). */
+  publishedBy(route: Route, channel: number): void;
   /** The ledger wants to be flushed when this turn's output leaves. */
   confirmsDue(ledger: ConfirmFlush): void;
   /** Frames that wait on a channel have grown by `bytes`. */

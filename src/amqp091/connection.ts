@@ -15,22 +15,20 @@ import type { Turn } from '../base/turn.js';
 import { MessageParts } from '../log/record.js';
 import type { Departed } from '../model/access/access-tables.js';
 import type { Admission } from '../model/admission.js';
-import type { Broker, ConnectionId } from '../model/broker.js';
+import type { Broker, ConnectionId, Route } from '../model/broker.js';
 import type { Occupancy } from '../security/occupancy.js';
 import { type Peer, peerAt } from '../security/peer.js';
 import type { Permissions } from '../security/permissions.js';
+import { Blockage, type BlockageHost } from './blockage.js';
 import type { ChannelHost, ConfirmFlush } from './channel-host.js';
 import { ChannelTable } from './channel-table.js';
 import {
-  ConnectionBlocked,
   ConnectionClose,
   ConnectionCloseOk,
-  ConnectionUnblocked,
   ConnectionUpdateSecretOk,
   decodeMethod,
   type FrameHandler,
   FrameWriter,
-  fitShortString,
   type Method,
   MethodId,
   methodIdAt,
@@ -55,7 +53,9 @@ import type { RouteMemo } from './route-memo.js';
 const State = { opening: 'opening', running: 'running', closing: 'closing', closed: 'closed' } as const;
 type State = (typeof State)[keyof typeof State];
 
-export class Connection implements ChannelHost, FrameHandler, InputOwner, OutputOwner, OpeningHost, HeartbeatOwner {
+export class Connection
+  implements ChannelHost, FrameHandler, InputOwner, OutputOwner, OpeningHost, HeartbeatOwner, BlockageHost
+{
   readonly id: ConnectionId;
   readonly name: string;
   readonly broker: Broker;
@@ -80,7 +80,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   private readonly opening: Opening;
   private readonly connectedAt: number;
   private state: State = State.opening;
-  private channels: ChannelTable;
+  channels: ChannelTable;
   private heart: Heartbeat | null = null;
   private deadline: Timer;
   private ledgersDue: ConfirmFlush[] = [];
@@ -90,7 +90,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   private closeAnswered = false;
   /** Bytes of frames that wait on all channels. */
   private backlogBytes = 0;
-  private toldBlocked = false;
+  private readonly blockage: Blockage = new Blockage(this);
   /** The broker was told that the connection has ended. */
   private released = false;
 
@@ -164,15 +164,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   /** The broker's gate has opened ('') or closed. */
   gateChanged(reason: string): void {
-    if (this.state !== State.running || !this.publishes) return;
-    const shut = reason !== '';
-    if (shut !== this.input.isPausedBy(Pause.gate)) {
-      if (shut) this.input.pause(Pause.gate);
-      else this.input.unpause(Pause.gate);
-    }
-    if (shut === this.toldBlocked || !hasCapability(this.opening.clientProperties, 'connection.blocked')) return;
-    this.toldBlocked = shut;
-    this.send(shut ? new ConnectionBlocked(fitShortString(reason)) : new ConnectionUnblocked());
+    if (this.state === State.running && this.publishes) this.blockage.gateChanged(reason);
   }
 
   // FrameHandler
@@ -282,6 +274,10 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     if (this.broker.gate.closed !== '') this.gateChanged(this.broker.gate.closed);
   }
 
+  publishedBy(route: Route, channel: number): void {
+    this.blockage.published(route, this.channels.get(channel)!);
+  }
+
   confirmsDue(ledger: ConfirmFlush): void {
     this.ledgersDue.push(ledger);
     this.output.touch();
@@ -340,6 +336,12 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     if (this.output.overfull && !this.input.isPausedBy(Pause.output)) this.input.pause(Pause.output);
   }
 
+  // BlockageHost
+
+  get knowsBlocked(): boolean {
+    return hasCapability(this.opening.clientProperties, 'connection.blocked');
+  }
+
   // OutputOwner
 
   beforeFlush(): void {
@@ -396,7 +398,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   private get stateName(): string {
     if (this.state === State.opening) return this.opening.step;
-    return this.state === State.running && this.input.isPausedBy(Pause.gate) ? 'blocked' : this.state;
+    return this.state === State.running && this.blockage.isBlocked ? 'blocked' : this.state;
   }
 
   private connectionMethod(bytes: Uint8Array, start: number, end: number): void {
@@ -421,6 +423,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   private closeByClient(): void {
     if (this.closeRequested) return;
     this.closeRequested = true;
+    this.blockage.close();
     if (this.channels.idle) {
       this.finishClose();
       return;
@@ -490,6 +493,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   /** Channels end, what their clients hold goes back, exclusive queues are deleted. */
   private releaseBroker(): void {
     this.channels.dispose();
+    this.blockage.close();
     if (this.released || this.opening.step !== Step.done) return;
     this.released = true;
     this.broker.connectionClosed(this.id);

@@ -12,6 +12,8 @@ export const Pause = {
   backlogs: 16,
   /** This turn has no room for more input. */
   turn: 32,
+  /** A queue is too full, and this connection publishes to it. */
+  stop: 64,
 } as const;
 export type Pause = (typeof Pause)[keyof typeof Pause];
 

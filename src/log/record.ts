@@ -33,6 +33,7 @@
  */
 import { Feature } from '../base/versions.js';
 import type { Lsn } from './lsn.js';
+import type { ReplicaOptions } from './replica-options.js';
 
 export const RecordKind = { enqueue: 1, dequeue: 2, open: 3, drop: 4, dequeueRange: 5, returned: 6 } as const;
 export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];
@@ -447,15 +448,6 @@ export function forEachReturned(view: DataView, at: number, each: (position: num
   const count = view.getUint16(at + 6, true);
   for (let i = 0, from = at + returnedHeaderBytes; i < count; i++, from += returnedBytes)
     each(view.getFloat64(from, true), view.getUint32(from + 8, true));
-}
-
-/** What every replica must know of a queue; the rest of its declaration is wiring. */
-export interface ReplicaOptions {
-  durable: boolean;
-  /** The highest priority that counts, above `base`; without, none does. */
-  priorities?: number;
-  /** Priorities up to here count as the lowest one. */
-  base?: number;
 }
 
 const encoder = new TextEncoder();

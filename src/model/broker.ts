@@ -237,10 +237,31 @@ export interface PublishGate {
   onChange(listener: (reason: string) => void): { close(): void };
 }
 
+/** Is told once that it may go on. */
+export interface StopWaiter {
+  goOn(): void;
+}
+
+/** Says of which queues publishers must wait since they are too full (`x-flow-stop-count`). */
+export interface PublisherStops {
+  /** There are some: to be asked for each publish. */
+  readonly isAny: boolean;
+  /**
+   * Why publishers by the route must wait; '' = they need not. If they must, `waiter` is told when they need not any more, for no queue
+   * of the route.
+   */
+  await(route: Route, waiter: StopWaiter): string;
+  /** The waiter is not to be told any more. Takes a step for each such queue. */
+  forget(waiter: StopWaiter): void;
+  /** What is held is of such a queue: it waits for what the client says of it. */
+  concerns(holder: Holder): boolean;
+}
+
 export interface Broker {
   readonly node: string;
   readonly wiring: Wiring;
   readonly gate: PublishGate;
+  readonly stops: PublisherStops;
   readonly replies: Replies;
   readonly transactions: TransactionPort;
   hasVhost(name: string): boolean;

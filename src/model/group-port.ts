@@ -110,6 +110,8 @@ export interface GroupServicePort {
 
 /** What the primary tells a node's attachment. */
 export interface GroupClientPort {
+  /** Of our own node's: queues whose publishers wait since the last primary has said so. Of other nodes' none. */
+  readonly stopped: Iterable<Lsn>;
   /** The way to the node is full: no deliveries before `GroupService.drained` was called for it. Other answers are few. */
   readonly congested: boolean;
   /** `wiringVersion` has grown. */
@@ -124,6 +126,11 @@ export interface GroupClientPort {
    * dealt with.
    */
   rejected(sequence: number): void;
+  /**
+   * Publishers to the queues are to wait, or may go on. `isWhole`: those to all other queues of the group may go on. To be noted at
+   * once, not once a turn.
+   */
+  flow(incarnations: readonly Lsn[], isStopped: boolean, isWhole: boolean): void;
   /** The first `count` settlements (ack, requeue, reject) of this attachment are committed. Cumulative. */
   settled(count: number): void;
   /** The view is valid during the call only. `returns`: how often it came back, where that is counted. */

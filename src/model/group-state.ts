@@ -19,8 +19,8 @@ import {
   priorityOf,
   RecordFlag,
   RecordKind,
-  type ReplicaOptions,
 } from '../log/record.js';
+import type { ReplicaOptions } from '../log/replica-options.js';
 import { DelayedMessages } from './delay/delayed-messages.js';
 import { Origins } from './origins.js';
 import { Returns } from './returns.js';

@@ -23,6 +23,7 @@ import type {
   Subscription,
   Wiring,
 } from '../../src/model/broker.js';
+import { FakeStops } from './fake-stops.js';
 import { FakeTransactions } from './fake-transactions.js';
 import { FakeReplies } from './fake-replies.js';
 import { type FakeHolder, FakeQueue, FakeSubscription, fakeMessage } from './fake-queue.js';
@@ -52,6 +53,7 @@ export class FakeBroker implements Broker, Wiring {
   readonly node = 'fake';
   readonly wiring: Wiring = this;
   readonly gate: FakeGate = new FakeGate();
+  readonly stops: FakeStops = new FakeStops((route) => (route as FakeRoute).queues);
   readonly replies: FakeReplies = new FakeReplies();
   readonly transactions: FakeTransactions = new FakeTransactions(this);
   routingVersion = 1;

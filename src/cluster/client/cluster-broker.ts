@@ -16,6 +16,7 @@ import type {
   ConsumeRequest,
   DeliverySink,
   GetRequest,
+  PublisherStops,
   PublishGate,
   Properties,
   PublishOwner,
@@ -37,6 +38,7 @@ import type { GroupClients } from './group-clients.js';
 import type { Links } from '../link/links.js';
 import type { GroupMembers } from './ports.js';
 import type { SourcesGate } from './publish-gate.js';
+import { ClusterStops } from './publisher-stops.js';
 import type { QueueAccess } from './queue-access.js';
 import { QueueContents } from './queue-contents.js';
 import { RouteCache } from './route-cache.js';
@@ -73,6 +75,7 @@ export class ClusterBroker implements Broker {
   readonly node: string;
   readonly wiring: Wiring;
   readonly gate: PublishGate;
+  readonly stops: PublisherStops;
   readonly replies: DirectReplies;
   readonly transactions: Transactions;
   private readonly options: ClusterBrokerOptions;
@@ -92,6 +95,7 @@ export class ClusterBroker implements Broker {
     this.wiring = options.wiring;
     this.contents = new QueueContents(options.tables, options.clients);
     this.gate = options.gate;
+    this.stops = new ClusterStops(options.clients.stops, options.tables);
     this.replies = new DirectReplies(options);
     this.transactions = new Transactions({
       tables: options.tables,

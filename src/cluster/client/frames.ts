@@ -22,6 +22,8 @@
  *                attachment that was accepted is broken
  *   confirmed    0 u32 attachment   4 u32 replicas in sync (0 = not said)   8 f64 sequence
  *   rejected     0 u32 attachment   4 u32 free   8 f64 x n sequences, before they are confirmed (version 3)
+ *   flow         0 u32 attachment   4 u32 1 = publishers to these queues wait, 2 = those to all others of the group go on   8 f64 x n
+ *                incarnations (version 3)
  *   settled      0 u32 attachment   4 u32 free   8 f64 count
  *   deliver      0 u32 attachment   4 u32 subscriber, highest bit = redelivered   8 f64 incarnation   16 enqueue record
  *   deliverCounted   0 u32 attachment   4 u32 subscriber   8 f64 incarnation   16 u32 how often it came back, 4 free   24 enqueue record

@@ -10,6 +10,7 @@ import { encodeText, FrameType, piecesMax, redeliveredBit, sendId, sendIdText, s
  */
 export class RemoteClient implements GroupClientPort, Flushable {
   readonly link: Link;
+  readonly stopped: readonly number[] = [];
   private readonly group: number;
   private readonly attachment: number;
   private readonly turn: Turn;
@@ -56,6 +57,18 @@ export class RemoteClient implements GroupClientPort, Flushable {
   rejected(sequence: number): void {
     this.toReject.push(sequence);
     this.touch();
+  }
+
+  flow(incarnations: readonly number[], isStopped: boolean, isWhole: boolean): void {
+    if (this.closed) return;
+    // The first piece of a whole list says that it is one, even if nothing is in it.
+    for (let from = 0; from === 0 || from < incarnations.length; from += piecesMax) {
+      const piece = incarnations.slice(from, from + piecesMax);
+      const out = this.link.beginFrame(FrameType.flow, this.group, 8 + piece.length * 8);
+      out.view.setUint32(out.offset, this.attachment, true);
+      out.view.setUint32(out.offset + 4, (isStopped ? 1 : 0) + (isWhole && from === 0 ? 2 : 0), true);
+      for (const [i, incarnation] of piece.entries()) out.view.setFloat64(out.offset + 8 + i * 8, incarnation, true);
+    }
   }
 
   settled(count: number): void {

@@ -53,6 +53,7 @@ export const FrameType = {
   moved: 0x4c,
   rejected: 0x4d,
   deliverCounted: 0x4e,
+  flow: 0x4f,
 
   // 0x60-0x6f: wiring operations (src/cluster/wiring)
   wiringRequest: 0x60,
@@ -108,6 +109,7 @@ for (const [type, bytes] of [
   [FrameType.purged, 16],
   [FrameType.moved, 16],
   [FrameType.rejected, 8],
+  [FrameType.flow, 8],
   [FrameType.deliverCounted, 72],
   [FrameType.wiringRequest, 4],
   [FrameType.wiringAnswer, 4],

@@ -17,9 +17,9 @@ import {
   dequeuePositionsMax,
   forEachDequeued,
   RecordKind,
-  type ReplicaOptions,
   setLsn,
 } from '../../log/record.js';
+import type { ReplicaOptions } from '../../log/replica-options.js';
 import { SyncCounter } from '../../log/sync-counter.js';
 import { GroupState } from '../../model/group-state.js';
 import type { OriginList } from '../../model/origins.js';

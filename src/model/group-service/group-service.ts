@@ -30,6 +30,7 @@ import { Attachments, walkSlice } from './attachments.js';
 import { DequeueLog } from './dequeue-log.js';
 import { Dispatcher } from './dispatcher.js';
 import { Expiry } from './expiry.js';
+import { Flows } from './flows.js';
 import { HandOverWriter, type QueueHandOver } from './hand-over.js';
 import { Leases } from './lease.js';
 import { LogWaits } from './log-waits.js';
@@ -71,6 +72,8 @@ export class GroupService implements Flushable {
   readonly returns: ReturnLog;
   /** For queues and units. */
   readonly timers: ServiceTimers;
+  /** For queues: has their publishers wait. */
+  readonly flows: Flows;
   /** For queues: takes what they give up. */
   readonly outbox: OutboxLog;
   private readonly options: GroupServiceOptions;
@@ -121,12 +124,17 @@ export class GroupService implements Flushable {
     const { state, appender, clock } = options;
     const { later } = state.slices;
     this.purges = new Purges({ answers: this.answers, later, touch, isClosed: () => this.isClosed });
-    this.publishes = new PublishLog(state, appender, this.traits, this.rules, clock, this.outbox, served);
+    this.flows = new Flows(
+      { served, attached: () => this.attachments.values(), walk: (...of) => this.walk(...of) },
+      appender,
+    );
+    this.publishes = new PublishLog(state, appender, this.traits, this.rules, clock, this.outbox, this.flows, served);
     this.units = new UnitLog(options.appender, this);
     this.wiringVersion = Math.min(options.state.wiringVersion, traits.wiringVersion);
     this.committedLsn = options.state.applied;
     this.gate = new ServiceGate(this, !this.rules.waitReattach, options.handedOver, () => {
       this.care.begin();
+      this.flows.begin();
       this.uses.opened(options.tookOver);
       this.touch();
     });
@@ -274,6 +282,7 @@ export class GroupService implements Flushable {
   ): GroupServicePort {
     if (this.attachments.get(node) !== undefined) this.uses.awaitSubscribers();
     const attachment = this.attachments.attach(node, boot, client, held, confirmed, named);
+    this.flows.attached(client);
     this.touch();
     return attachment;
   }
@@ -418,6 +427,7 @@ export class GroupService implements Flushable {
   /** The queue was dropped: those who use it are told. */
   queueGone(queue: ServedQueue): void {
     this.queues.delete(queue);
+    this.flows.gone(queue);
     for (const consumer of queue.consumers.all) {
       consumer.closed = true;
       consumer.attachment.consumers.delete(consumer.subscriber);
@@ -433,6 +443,7 @@ export class GroupService implements Flushable {
   flush(): void {
     if (this.isClosed) return;
     this.isTouched = false;
+    this.flows.review();
     const mayAct = this.appender.mayAct();
     if (mayAct) this.answers.sendDue();
     if (this.gate.isOpen && !this.paused && (mayAct || !this.rules.leaseNeeded)) this.dispatcher.run();

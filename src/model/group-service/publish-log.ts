@@ -17,6 +17,7 @@ import { Origins } from '../origins.js';
 import { delayedIncarnation } from '../queue/outbox.js';
 import { Overflow } from '../queue/queue-traits.js';
 import { markerFormat } from './marker-format.js';
+import type { Flows } from './flows.js';
 import type { OutboxLog } from './outbox-log.js';
 import { PublishTargets } from './publish-targets.js';
 import type { ServedQueue } from './served-queue.js';
@@ -50,6 +51,7 @@ export class PublishLog {
     rules: Rules,
     clock: Pick<Clock, 'wall'>,
     outbox: OutboxLog,
+    flows: Flows,
     serve: (incarnation: Lsn) => ServedQueue | undefined,
   ) {
     this.state = state;
@@ -58,7 +60,7 @@ export class PublishLog {
     this.rules = rules;
     this.clock = clock;
     this.outbox = outbox;
-    this.targets = new PublishTargets(state, traits, rules, serve);
+    this.targets = new PublishTargets(state, traits, rules, flows, serve);
     this.origins.merge(state.origins.list());
   }
 

@@ -16,6 +16,7 @@ import { type Attachment, AttachmentState } from './attachment.js';
 import type { Consumer, PendingGet } from './consumer.js';
 import type { Expiring } from './expiry.js';
 import { FairShares } from './fair-shares.js';
+import type { QueueFlow } from './flows.js';
 import type { GroupService } from './group-service.js';
 import type { HandOverWriter } from './hand-over.js';
 import { KeyedQueue } from './keyed-queue.js';
@@ -49,6 +50,8 @@ export class ServedQueue implements QueueWatcher, Expiring {
   expiryBucket = 0;
   /** How long it goes without use, if that matters. */
   lease: Lease | undefined = undefined;
+  /** How full it is, if its publishers may have to wait for it. */
+  flow: QueueFlow | undefined = undefined;
   /** How often messages came back since this service began. */
   readonly returned: Map<Lsn, number> = new Map();
   /** What it gives up by itself. */
@@ -88,6 +91,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
 
   added(position: Lsn, body: number, chunk: Chunk, offset: number): void {
     this.shedding.added(body);
+    if (this.flow !== undefined) this.flow.added(body);
     if (!this.knowsKeys) this.findKeys();
     if (this.keyed !== undefined) this.keyed.added(position, chunk, offset);
     if (!this.isDirty && (this.hasDemand || this.shedding.isDue)) this.service.dispatchSoon(this);
@@ -195,6 +199,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   left(position: Lsn): void {
     if (this.returned.size > 0) this.returned.delete(position);
     if (this.keyed !== undefined) this.keyed.left(position);
+    if (this.flow?.isStopped === true) this.service.flows.left(this);
   }
 
   /** The wiring says what is asked of it. After a restart it may come a little later than messages do. */

@@ -35,7 +35,9 @@ export function flowSettingProblem(value: Value): { key: string; reason: string 
 }
 
 /** The same of a queue's arguments, each by the name that it has there. */
-export function flowProblem(argument: (name: string) => ArgumentValue | undefined): ReturnType<typeof flowSettingProblem> {
+export function flowProblem(
+  argument: (name: string) => ArgumentValue | undefined,
+): ReturnType<typeof flowSettingProblem> {
   const problem = flowSettingProblem((key) => argument(`x-${key}`) ?? argument(aliasOf(key)!));
   if (problem === undefined) return undefined;
   const own = `x-${problem.key}`;

@@ -109,8 +109,7 @@ export class QueueSettingsTable {
   }
 
   private make(queue: QueueObject, policy: PolicyObject | undefined): QueueSettings {
-    const value = (key: string): ArgumentValue | undefined =>
-      ownSetting(queue, key) ?? policy?.definition[key];
+    const value = (key: string): ArgumentValue | undefined => ownSetting(queue, key) ?? policy?.definition[key];
     const replicas = value('replicas');
     const replicate = this.replicate(queue, value('replicate'));
     const size = replicate === Replicate.all ? (replicas === undefined ? undefined : Number(replicas)) : 1;

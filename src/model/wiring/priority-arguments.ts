@@ -6,7 +6,7 @@
  * A level's share (`x-fair-share-N`, else `x-fair-share`; 0 = no limit) is how many of its messages go out in a row, at most, while
  * other levels have some.
  */
-import type { ReplicaOptions } from '../../log/record.js';
+import type { ReplicaOptions } from '../../log/replica-options.js';
 import type { Arguments, ArgumentValue } from '../broker.js';
 import { priorityMax } from '../queue/lane-index.js';
 import { type Check, integer } from './argument-checks.js';

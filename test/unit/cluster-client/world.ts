@@ -20,6 +20,7 @@ import type { Lsn } from '../../../src/log/lsn.js';
 import { encodeDrop, encodeOpen, MessageParts, RecordKind } from '../../../src/log/record.js';
 import type { GroupAppender, GroupServicePort } from '../../../src/model/group-port.js';
 import { GroupService } from '../../../src/model/group-service/group-service.js';
+import { allPlain, type QueueTraitsSource } from '../../../src/model/group-service/traits-of.js';
 import { GroupState } from '../../../src/model/group-state.js';
 import { SimClock } from '../../../sim/clock.js';
 import { type Context, EventLoop } from '../../../sim/event-loop.js';
@@ -66,6 +67,7 @@ export class TestPrimary implements GroupAppender, Flushable {
       logger: silentLogger,
       rules: node.rules,
       tookOver: false,
+      traits: group.traits,
       queueUse: (incarnation, { kind }) => {
         if (kind === 'unused') group.unused.push(incarnation);
       },
@@ -167,6 +169,7 @@ export class TestGroup {
   readonly committed: Uint8Array[] = [];
   readonly unused: Lsn[] = [];
   brokenTies = 0;
+  traits: QueueTraitsSource = allPlain;
   wiringVersion = 1;
   epoch = 0;
   leader: TestNode | undefined;

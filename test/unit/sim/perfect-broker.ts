@@ -21,6 +21,7 @@ import type {
   Subscription,
   Wiring,
 } from '../../../src/model/broker.js';
+import { FakeStops } from '../../fakes/fake-stops.js';
 import { FakeTransactions } from '../../fakes/fake-transactions.js';
 import { FakeReplies } from '../../fakes/fake-replies.js';
 import { delayingExchange } from '../../../sim/workload/declarer.js';
@@ -206,6 +207,7 @@ class PerfectBroker implements Broker {
   readonly keepsHidden = true;
   readonly wiring: Wiring;
   readonly gate = { closed: '', onChange: () => ({ close(): void {} }) };
+  readonly stops = new FakeStops(() => []);
   readonly replies = new FakeReplies();
   readonly transactions = new FakeTransactions(this);
   readonly memory: Memory;
