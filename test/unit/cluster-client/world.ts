@@ -375,10 +375,11 @@ export class World {
     return group;
   }
 
-  /** Lets `ms` pass. */
+  /** Lets `ms` pass. Somebody else's time may be over meanwhile. */
   async run(ms: number): Promise<void> {
-    this.loop.at(this.loop.now + ms, null, () => this.loop.stop());
-    await this.loop.run();
+    const end = this.loop.now + ms;
+    this.loop.at(end, null, () => this.loop.stop());
+    while (this.loop.now < end) await this.loop.run();
   }
 }
 
