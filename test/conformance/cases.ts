@@ -3,6 +3,7 @@ import type { Case } from './case.js';
 import { connections } from './cases/connections.js';
 import { consuming } from './cases/consuming.js';
 import { cutOff } from './cases/cut-off.js';
+import { delayed } from './cases/delayed.js';
 import { deadLetters } from './cases/dead-letters.js';
 import { deathRecords } from './cases/death-records.js';
 import { declarations } from './cases/declarations.js';
@@ -15,6 +16,7 @@ import { lifetimes } from './cases/lifetimes.js';
 import { inQuorumQueues } from './cases/quorum.js';
 import { noWait } from './cases/no-wait.js';
 import { notFound } from './cases/not-found.js';
+import { ownQueues } from './cases/own-queues.js';
 import { otherExchanges } from './cases/other-exchanges.js';
 import { preconditionsFailed } from './cases/preconditions.js';
 import { prioritiesAndLimits } from './cases/priorities.js';
@@ -24,6 +26,7 @@ import { refusedAccess } from './cases/refused.js';
 import { replyTo } from './cases/reply-to.js';
 import { routing } from './cases/routing.js';
 import { settling } from './cases/settling.js';
+import { sizes } from './cases/sizes.js';
 import { topics } from './cases/topics.js';
 
 export const cases: readonly Case[] = [
@@ -49,6 +52,9 @@ export const cases: readonly Case[] = [
   ...deadLetters,
   ...deathRecords,
   ...prioritiesAndLimits,
+  ...sizes,
+  ...delayed,
+  ...ownQueues,
   ...replyTo,
   ...inQuorumQueues,
   ...intendedDifferences,
