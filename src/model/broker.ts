@@ -303,4 +303,11 @@ export interface Broker {
   /** The connection is gone: deletes its exclusive queues. */
   connectionClosed(connection: ConnectionId): void;
   queueStatus(vhost: string, name: string): Promise<QueueStatus>;
+  /**
+   * Sends what is ready in a queue on through an exchange, with its own or another routing key, as dead letters are sent on. Resolves to
+   * how many that were, when all is safe: in the outbox of the queue's group, or beyond.
+   * @param to `exchange` undefined: the queue's dead-letter exchange, and its routing key
+   * @throws RefusedError not-found for queue or exchange; precondition-failed if there is no dead-letter exchange
+   */
+  reroute(vhost: string, name: string, to: { exchange?: string; routingKey?: string }): Promise<number>;
 }

@@ -10,6 +10,7 @@ import type { Chunk } from '../log/chunk.js';
 import type { Lsn } from '../log/lsn.js';
 import type { EnqueueView, MessageParts } from '../log/record.js';
 import type { Arguments } from './broker.js';
+import type { DeadLettering } from './queue/queue-traits.js';
 
 /** Where the primary's service writes its events. */
 export interface GroupAppender {
@@ -104,8 +105,8 @@ export interface GroupServicePort {
   get(request: number, incarnation: number, wiringVersion: number, noAck: boolean): void;
   /** Answered by `counted`. `isUse`: the queue was used by that (`x-expires`). */
   count(request: number, incarnation: number, wiringVersion: number, isUse: boolean): void;
-  /** Answered by `purged` when the dequeues are committed. */
-  purge(request: number, incarnation: number, wiringVersion: number): void;
+  /** Answered by `purged` when the dequeues are committed. `to`: the messages go there, as dead letters of the queue that is named. */
+  purge(request: number, incarnation: number, wiringVersion: number, to?: DeadLettering): void;
 }
 
 /** What the primary tells a node's attachment. */

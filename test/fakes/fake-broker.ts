@@ -306,6 +306,10 @@ export class FakeBroker implements Broker, Wiring {
     }
   }
 
+  reroute(): Promise<number> {
+    return Promise.reject(new RefusedError(Refusal.notImplemented, 'the fake broker sends nothing elsewhere'));
+  }
+
   queueStatus(_vhost: string, name: string): Promise<QueueStatus> {
     const queue = this.queues.get(name);
     if (!queue) return Promise.reject(noQueue(name));

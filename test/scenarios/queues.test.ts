@@ -251,6 +251,39 @@ const cases: [title: string, setUp: (world: World) => Promise<Check>][] = [
     },
   ],
   [
+    'S27: a queue that is rerouted into itself, or elsewhere, by whichever node, has each message once, by priority',
+    async ({ client, far }) => {
+      const own = { 'x-max-priority': 9, 'x-dead-letter-exchange': 's27', 'x-dead-letter-routing-key': 'own' };
+      await client.channel.assertExchange('s27', 'direct');
+      await client.declare('s27 rerouted', own);
+      await client.channel.bindQueue('s27 rerouted', 's27', 'own');
+      for (const priority of [1, 9, 3, 9, 5]) await client.send('s27 rerouted', `${priority}`, { priority });
+      const reroute = async (who: FeatureClient, body: unknown): Promise<unknown> =>
+        await (await who.ask('POST', '/api/queues/%2F/s27%20rerouted/reroute', body)).json();
+      assert.deepEqual(await reroute(client, {}), { messages: 5 });
+      await client.countBecomes('s27 rerouted', 5);
+      return async () => {
+        assert.deepEqual(await reroute(far, {}), { messages: 5 });
+        await client.countBecomes('s27 rerouted', 5);
+        assert.deepEqual(await client.drain('s27 rerouted'), ['9', '9', '5', '3', '1']);
+        await client.sendAll('s27 rerouted', 'a', 'b');
+        await client.declare('s27 elsewhere');
+        assert.equal(
+          (await far.ask('POST', '/api/queues/%2F/s27%20rerouted/reroute', { exchange: 'none' })).status,
+          404,
+        );
+        const elsewhere = { exchange: '', routing_key: 's27 elsewhere' };
+        assert.deepEqual(await reroute(far, elsewhere), { messages: 2 });
+        await client.countBecomes('s27 elsewhere', 2);
+        const first = await client.get('s27 elsewhere');
+        const [death] = first.properties.headers!['x-death'] as unknown as { queue: string; reason: string }[];
+        assert.deepEqual([death!.queue, death!.reason], ['s27 rerouted', 'rerouted']);
+        client.channel.ack(first);
+        assert.deepEqual(await client.drain('s27 elsewhere'), ['b']);
+      };
+    },
+  ],
+  [
     'S28: an auto-delete queue is on the next primary, an exclusive one with its connection',
     async ({ client, connect }) => {
       const owner = await connect();

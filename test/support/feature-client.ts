@@ -18,10 +18,14 @@ export class FeatureClient {
 
   /** A request to its node, as `guest`. */
   async request(method: string, path: string, body?: unknown): Promise<number> {
+    return (await this.ask(method, path, body)).status;
+  }
+
+  async ask(method: string, path: string, body?: unknown): Promise<Response> {
     const authorization = `Basic ${Buffer.from('guest:guest').toString('base64')}`;
     const headers = { authorization, 'content-type': 'application/json' };
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
-    return (await fetch(new URL(path, this.http), { method, headers, ...content })).status;
+    return await fetch(new URL(path, this.http), { method, headers, ...content });
   }
 
   /** As HTTP tells: that is no use of the queue. */

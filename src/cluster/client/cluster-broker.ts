@@ -41,6 +41,7 @@ import type { SourcesGate } from './publish-gate.js';
 import { ClusterStops } from './publisher-stops.js';
 import type { QueueAccess } from './queue-access.js';
 import { QueueContents } from './queue-contents.js';
+import { queueRefused } from './refusal.js';
 import { RouteCache } from './route-cache.js';
 import { Transactions } from './transactions.js';
 
@@ -293,6 +294,26 @@ export class ClusterBroker implements Broker {
       group: queue.group,
       ...members.membersOf(queue.group),
     };
+  }
+
+  async reroute(vhost: string, name: string, to: { exchange?: string; routingKey?: string }): Promise<number> {
+    const { queues, version } = this.options;
+    const queue = queues.find(vhost, name) ?? (await queues.found(vhost, name));
+    const { deadLetterExchange, deadLetterRoutingKey } = this.tables.settings.of(queue);
+    const exchange = to.exchange ?? deadLetterExchange;
+    const isOwn = to.exchange === undefined;
+    const refuse = (kind: Refusal, text: string): never => {
+      throw new RefusedError(kind, `queue '${name}' in vhost '${vhost}' cannot be rerouted: ${text}`);
+    };
+    if (version() < Feature.outbox) return refuse(Refusal.notImplemented, 'there are nodes of an older program');
+    if (exchange === undefined)
+      return refuse(Refusal.preconditionFailed, 'it has no dead-letter exchange, so an exchange must be named');
+    if (exchange !== '' && this.tables.exchange(vhost, exchange) === undefined)
+      return refuse(Refusal.notFound, `no exchange '${exchange}' in vhost '${vhost}'`);
+    const routingKey = to.routingKey ?? (isOwn ? deadLetterRoutingKey : undefined);
+    const { count, refusal } = await this.contents.purge(queue, { vhost, queue: name, exchange, routingKey });
+    if (refusal !== '') throw queueRefused(refusal, vhost, name);
+    return count;
   }
 }
 

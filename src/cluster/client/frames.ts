@@ -13,7 +13,7 @@
  *   unsubscribe  0 u32 attachment   4 u32 subscriber
  *   get          0 u32 attachment   4 u32 request      8 f64 incarnation   16 f64 wiring version   24 u8 1 = no acks
  *   count        0 u32 attachment   4 u32 request      8 f64 incarnation   16 f64 wiring version   24 u8 1 = it is a use (version 3)
- *   purge        as count, without the last
+ *   purge        as count, but for the last: 24 JSON of where messages are to go (DeadLettering, version 3); none: nowhere
  *   transact     0 u32 attachment   4 u32 free   8 f64 wiring version   16 a unit (model/unit.ts); since version 3, in the order of publishes
  *
  * from the service
@@ -97,7 +97,9 @@ export function sendIdText(
   out.bytes.set(encoded, out.offset + 8);
 }
 
-/** (attachment, request, incarnation, wiring version, and whether it is a use): count, purge. */
+const nothing = new Uint8Array(0);
+
+/** (attachment, request, incarnation, wiring version, and whether it is a use, or a text): count, purge. */
 export function sendQuestion(
   link: Link,
   type: FrameType,
@@ -107,13 +109,15 @@ export function sendQuestion(
   incarnation: number,
   wiringVersion: number,
   isUse: boolean = false,
+  text: Uint8Array = nothing,
 ): void {
-  const out = link.beginFrame(type, group, isUse ? 25 : 24);
+  const out = link.beginFrame(type, group, isUse ? 25 : 24 + text.length);
   out.view.setUint32(out.offset, attachment, true);
   out.view.setUint32(out.offset + 4, request, true);
   out.view.setFloat64(out.offset + 8, incarnation, true);
   out.view.setFloat64(out.offset + 16, wiringVersion, true);
   if (isUse) out.bytes[out.offset + 24] = 1;
+  else out.bytes.set(text, out.offset + 24);
 }
 
 export { FrameType };

@@ -16,6 +16,7 @@ import type { EnqueueView, MessageParts } from '../../log/record.js';
 import type { ConsumeRequest, DeliverySink, GetRequest, PublishOwner, Subscription } from '../../model/broker.js';
 import { deliveryCost } from '../../model/delivery-cost.js';
 import type { GroupServicePort, HeldMessage } from '../../model/group-port.js';
+import type { DeadLettering } from '../../model/queue/queue-traits.js';
 import type { UnitMessage, UnitSettlement } from '../../model/unit.js';
 import { ClosedSubscriptions } from './closed-subscriptions.js';
 import type { GroupClientContext, Unfinished } from './group-client-context.js';
@@ -201,9 +202,9 @@ export class GroupClient implements HolderClient, Flushable {
     });
   }
 
-  purge(incarnation: number): Promise<PurgeOutcome> {
+  purge(incarnation: number, to?: DeadLettering): Promise<PurgeOutcome> {
     return new Promise((resolve, reject) => {
-      this.ask(this.requests.purge(incarnation, this.context.clock.now(), resolve, reject));
+      this.ask(this.requests.purge(incarnation, to, this.context.clock.now(), resolve, reject));
     });
   }
 

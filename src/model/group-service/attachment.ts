@@ -15,6 +15,7 @@ import {
   type SubscribeOptions,
 } from '../group-port.js';
 import type { Publisher } from '../publishers.js';
+import type { DeadLettering } from '../queue/queue-traits.js';
 import { Consumer, PendingGet } from './consumer.js';
 import { moverTag } from './marker-format.js';
 import type { GroupService } from './group-service.js';
@@ -320,8 +321,8 @@ export class Attachment implements GroupServicePort {
     });
   }
 
-  purge(request: number, incarnation: number, wiringVersion: number): void {
-    this.ask(wiringVersion, () => this.service.purge(this, request, incarnation));
+  purge(request: number, incarnation: number, wiringVersion: number, to?: DeadLettering): void {
+    this.ask(wiringVersion, () => this.service.purge(this, request, incarnation, to));
   }
 
   private ask(wiringVersion: Lsn, run: () => void): void {

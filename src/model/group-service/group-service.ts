@@ -24,6 +24,7 @@ import { epochStart, type Lsn } from '../../log/lsn.js';
 import { type HeaderCodec, opaqueHeaders } from '../dead-letter/death.js';
 import type { GroupAppender, GroupClientPort, GroupServicePort, HeldMessage } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
+import type { DeadLettering } from '../queue/queue-traits.js';
 import { Answers } from './answers.js';
 import { type Attachment, AttachmentState } from './attachment.js';
 import { Attachments, walkSlice } from './attachments.js';
@@ -37,6 +38,7 @@ import { LogWaits } from './log-waits.js';
 import { OutboxLog } from './outbox-log.js';
 import { PublishLog } from './publish-log.js';
 import { Purges } from './purges.js';
+import { Rerouting } from './rerouting.js';
 import { QueueCare } from './queue-care.js';
 import { QueueUses } from './queue-uses.js';
 import { ReturnLog } from './return-log.js';
@@ -123,7 +125,8 @@ export class GroupService implements Flushable {
     this.care = new QueueCare(this);
     const { state, appender, clock } = options;
     const { later } = state.slices;
-    this.purges = new Purges({ answers: this.answers, later, touch, isClosed: () => this.isClosed });
+    const isClosed = (): boolean => this.isClosed;
+    this.purges = new Purges({ answers: this.answers, later, touch, isClosed, outbox: this.outbox });
     this.flows = new Flows(
       { served, attached: () => this.attachments.values(), walk: (...of) => this.walk(...of) },
       appender,
@@ -354,10 +357,10 @@ export class GroupService implements Flushable {
     });
   }
 
-  /** Purges the queue's ready messages; answered when that is committed. */
-  purge(attachment: Attachment, request: number, incarnation: Lsn): void {
+  /** Purges the queue's ready messages, or sends them on; answered when that is committed. */
+  purge(attachment: Attachment, request: number, incarnation: Lsn, to?: DeadLettering): void {
     if (!this.gate.isOpen) {
-      this.gate.whenOpen(() => this.purge(attachment, request, incarnation));
+      this.gate.whenOpen(() => this.purge(attachment, request, incarnation, to));
       return;
     }
     const queue = this.served(incarnation);
@@ -365,7 +368,7 @@ export class GroupService implements Flushable {
       this.answer(attachment, (client) => client.purged(request, 0, 'not-found: the queue is gone'));
       return;
     }
-    this.purges.begin(attachment, request, queue);
+    this.purges.begin(attachment, request, queue, to === undefined ? undefined : new Rerouting(to));
   }
 
   // ---- what attachments and queues ask ----

@@ -24,6 +24,7 @@ import type { Lease } from './lease.js';
 import { markerFormat, moverTag } from './marker-format.js';
 import { Choice } from './message-groups.js';
 import { QueueConsumers } from './queue-consumers.js';
+import type { Rerouting } from './rerouting.js';
 import { SettlementBatch } from './settlement-batch.js';
 import { Shedding } from './shedding.js';
 
@@ -31,6 +32,8 @@ import { Shedding } from './shedding.js';
 export const giveBackSlice = 512;
 /** Messages purged in one turn. */
 const purgeSlice = 16_384;
+/** The same of messages that are sent elsewhere. */
+const rerouteSlice = 256;
 /** A chunk that could not be read is tried again after this time. */
 const readRetryMs = 1000;
 
@@ -189,10 +192,14 @@ export class ServedQueue implements QueueWatcher, Expiring {
   bury(entry: Entry, reason: DeathReason): void {
     const { outbox } = this.service;
     if (this.isKnown && (this.traits.deadLettering === undefined || !outbox.isUsable)) return this.dequeue(entry);
+    this.sendOn(entry, reason);
+  }
+
+  private sendOn(entry: Entry, reason: DeathReason, rerouting?: Rerouting): void {
     const { position } = entry;
     this.left(position);
     this.state.index.settle(entry);
-    outbox.add(this, position, reason);
+    this.service.outbox.add(this, position, reason, rerouting);
   }
 
   /** The message is on its way out of the queue. */
@@ -306,15 +313,16 @@ export class ServedQueue implements QueueWatcher, Expiring {
     }
   }
 
-  /** Marks up to a slice of the ready messages up to `until` for dequeueing; returns how many. 0 = there are none left. */
-  purgeSlice(until: Lsn): number {
+  /** Up to a slice of the ready messages up to `until` leave: for good, or elsewhere. Returns how many; 0 = there are none left. */
+  purgeSlice(until: Lsn, rerouting?: Rerouting): number {
     const { index } = this.state;
-    const most = this.service.state.slices.size(purgeSlice);
+    const most = this.service.state.slices.size(rerouting === undefined ? purgeSlice : rerouteSlice);
     let count = 0;
     for (; count < most; count++) {
       const entry = index.nextReady(until);
       if (entry === undefined) break;
-      this.dequeue(entry);
+      if (rerouting === undefined) this.dequeue(entry);
+      else this.sendOn(entry, DeathReason.rerouted, rerouting);
     }
     return count;
   }

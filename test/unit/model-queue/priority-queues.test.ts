@@ -130,6 +130,42 @@ describe('priorities with fair shares', () => {
   });
 });
 
+describe('a queue that an operator has rerouted', () => {
+  it('gives all that is ready and was there to the outbox, and is answered when that is safe', () => {
+    const to = { vhost: '/', queue: 'q', exchange: 'elsewhere', routingKey: undefined };
+    const primary = queueOf({ durable: true, priorities: 9 }, {});
+    send(primary, messages([1, 5, 9, 5]));
+    const holder = new TestClient();
+    subscribe(primary.attach(holder, 'holder', 5), 1, 1);
+    primary.run();
+    const asker = new TestClient();
+    const port = primary.attach(asker, 'asker', 6);
+    primary.run();
+    primary.commits = false;
+    port.purge(3, q, 0, to);
+    primary.run();
+    assert.deepEqual(asker.events, []);
+    primary.commits = true;
+    primary.run();
+    assert.deepEqual(asker.events, ['purged 3 3']);
+    assert.deepEqual(bodies(primary, q), ['9:2'], 'a client holds it');
+    assert.deepEqual(bodies(primary, outboxIncarnation), ['5:1', '5:3', '1:0']);
+    const [first] = primary.state.queue(outboxIncarnation)!.index.positionsAscending(0, 1);
+    assert.equal(readEnvelope(viewAt(primary, outboxIncarnation, first!)).exchange, 'elsewhere');
+  });
+
+  it('goes on in slices, and when the outbox has room', () => {
+    const to = { vhost: '/', queue: 'q', exchange: '', routingKey: 'other' };
+    const primary = queueOf({ durable: true }, {});
+    send(primary, messages(Array.from({ length: 10_000 }, () => 0)));
+    const asker = new TestClient();
+    primary.attach(asker, 'asker', 6).purge(3, q, 0, to);
+    primary.run();
+    assert.deepEqual(asker.events, ['purged 3 10000']);
+    assert.equal(primary.state.queue(outboxIncarnation)!.index.size, 10_000);
+  });
+});
+
 describe('a ring of priorities', () => {
   const ring = { lengthMax: 5, overflow: Overflow.dropLowest };
 

@@ -2,7 +2,7 @@
  * A broker for testing the simulator: all nodes share one memory that no crash touches. With no defect planted it keeps every
  * promise, so a finding is the simulator's own fault; with one planted, the checkers must find it.
  */
-import { RefusedError } from '../../../src/base/errors.js';
+import { Refusal, RefusedError } from '../../../src/base/errors.js';
 import { NoAccess, NoPolicies } from './no-operators.js';
 import { EnqueueView, encodeEnqueue, enqueueLength, type MessageParts } from '../../../src/log/record.js';
 import { delayOf } from '../../../src/model/delay/delay-header.js';
@@ -361,6 +361,9 @@ class PerfectBroker implements Broker {
     }
   }
 
+  async reroute(): Promise<never> {
+    throw new RefusedError(Refusal.notImplemented, 'nothing is sent elsewhere');
+  }
   async queueStatus(_vhost: string, name: string): Promise<never> {
     this.memory.queue(name);
     return {} as never;
