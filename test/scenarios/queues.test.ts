@@ -16,6 +16,8 @@ interface World {
   readonly client: FeatureClient;
   /** Another one, at another node. */
   readonly far: FeatureClient;
+  /** One at the node that is killed. */
+  readonly doomed: FeatureClient;
   /** A new one, at the node of the first. */
   connect(path?: string): Promise<FeatureClient>;
 }
@@ -94,6 +96,57 @@ const cases: [title: string, setUp: (world: World) => Promise<Check>][] = [
           await client.countBecomes(queue, 5);
           assert.deepEqual(await client.drain(queue), ['9:1', '9:8', '9:11', '9:12', '8:1']);
         }
+      };
+    },
+  ],
+  [
+    'S18: what a client held that is gone with its node comes again, flagged, in its place; of all kinds of queues',
+    async ({ client, doomed }) => {
+      const kinds: [queue: string, args: Record<string, unknown>][] = [
+        ['s18', {}],
+        ['s18 ring', { 'x-max-length': 10 }],
+        ['s18 priorities', { 'x-max-priority': 5 }],
+        ['s18 shares', { 'x-max-priority': 5, 'x-fair-share': 3 }],
+        ['s18 last values', { 'x-last-value-key': 'key' }],
+        ['s18 groups', { 'x-group-key': 'key' }],
+      ];
+      for (const [queue, args] of kinds) {
+        await client.declare(queue, args);
+        for (let i = 0; i < 10; i++) await client.send(queue, `m${i}`, { headers: { key: `k${i}` } });
+        assert.equal((await doomed.get(queue)).content.toString(), 'm0');
+      }
+      return async () => {
+        for (const [queue] of kinds) {
+          await client.countBecomes(queue, 10);
+          const first = await client.get(queue);
+          assert.deepEqual([first.content.toString(), first.fields.redelivered], ['m0', true], queue);
+        }
+      };
+    },
+  ],
+  [
+    'S19: one full queue of several refuses a message, the others have it',
+    async ({ client, far }) => {
+      const names = ['s19 a', 's19 b', 's19 c', 's19 full'];
+      await client.channel.assertExchange('s19', 'fanout');
+      for (const queue of names) {
+        await client.declare(queue, queue === 's19 full' ? { 'x-max-length': 4, 'x-overflow': 'reject-publish' } : {});
+        await client.channel.bindQueue(queue, 's19', '');
+      }
+      const publish = (body: string): Promise<boolean> =>
+        new Promise((resolve) =>
+          client.channel.publish('s19', '', Buffer.from(body), { persistent: true }, (error) =>
+            resolve(error === null),
+          ),
+        );
+      const outcomes = [];
+      for (let i = 0; i < 5; i++) outcomes.push(await publish(`m${i}`));
+      assert.deepEqual(outcomes, [true, true, true, true, false]);
+      return async () => {
+        const counts = [];
+        for (const queue of names) counts.push(await far.count(queue));
+        assert.deepEqual(counts, [5, 5, 5, 4]);
+        assert.equal(await publish('more'), false);
       };
     },
   ],
@@ -199,6 +252,27 @@ const cases: [title: string, setUp: (world: World) => Promise<Check>][] = [
         );
         channel.publish('s24', 'nowhere', Buffer.from('x'), { mandatory: true });
         assert.equal(await within(waitMsMax, 'it comes back', returned), 'x');
+      };
+    },
+  ],
+  [
+    'S25: what is rejected while the primary dies is a dead letter once, and nowhere else',
+    async ({ client, far, connect }) => {
+      const total = 300;
+      await client.declare('s25 dead');
+      await client.declare('s25', { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 's25 dead' });
+      await client.sendAll('s25', ...Array.from({ length: total }, (_, i) => `m${i}`));
+      const { channel } = await connect();
+      await channel.prefetch(5);
+      // Slow enough to be under way when the primary is killed.
+      await channel.consume('s25', (message) => {
+        setTimeout(() => channel.nack(message!, false, false), 50);
+      });
+      return async () => {
+        await client.countBecomes('s25 dead', total);
+        const bodies = await far.drain('s25 dead');
+        assert.deepEqual([bodies.length, new Set(bodies).size], [total, total]);
+        assert.equal(await client.count('s25'), 0);
       };
     },
   ],
@@ -400,7 +474,8 @@ describe('queues whose primary is killed', { timeout: 150_000 }, () => {
       const primary = (await cluster.leaderOf('probe'))!;
       const [near, distant] = [0, 1, 2].filter((node) => cluster.nodes[node] !== primary) as [number, number];
       const connect = (path = ''): Promise<FeatureClient> => clientOf(cluster, near, path);
-      const world: World = { client: await connect(), far: await clientOf(cluster, distant), connect };
+      const doomed = await clientOf(cluster, cluster.nodes.indexOf(primary));
+      const world: World = { client: await connect(), far: await clientOf(cluster, distant), doomed, connect };
       const checks: [string, Check][] = [];
       for (const [title, setUp] of cases) checks.push([title, await setUp(world)]);
       await primary.kill();
