@@ -23,8 +23,6 @@ export interface BlockageHost {
   readonly broker: Broker;
   readonly clock: Clock;
   readonly input: Input;
-  /** The client knows connection.blocked. */
-  readonly knowsBlocked: boolean;
   readonly channels: ChannelTable;
   send(method: Method): void;
 }
@@ -46,6 +44,7 @@ class Stop implements StopWaiter {
 
 export class Blockage {
   private readonly host: BlockageHost;
+  private readonly knows: (capability: string) => boolean;
   private readonly stops = new Set<Stop>();
   private gateReason = '';
   private stopReason = '';
@@ -53,8 +52,10 @@ export class Blockage {
   private isOver = false;
   private timer: Timer | undefined;
 
-  constructor(host: BlockageHost) {
+  /** @param knows whether the client has a capability */
+  constructor(host: BlockageHost, knows: (capability: string) => boolean) {
     this.host = host;
+    this.knows = knows;
   }
 
   get isBlocked(): boolean {
@@ -133,7 +134,7 @@ export class Blockage {
 
   private tell(): void {
     const { host, isBlocked } = this;
-    if (isBlocked === this.toldBlocked || !host.knowsBlocked || this.isOver) return;
+    if (isBlocked === this.toldBlocked || !this.knows('connection.blocked') || this.isOver) return;
     this.toldBlocked = isBlocked;
     const reason = this.gateReason === '' ? this.stopReason : this.gateReason;
     host.send(isBlocked ? new ConnectionBlocked(fitShortString(reason)) : new ConnectionUnblocked());

@@ -19,7 +19,7 @@ import type { Broker, ConnectionId, Route } from '../model/broker.js';
 import type { Occupancy } from '../security/occupancy.js';
 import { type Peer, peerAt } from '../security/peer.js';
 import type { Permissions } from '../security/permissions.js';
-import { Blockage, type BlockageHost } from './blockage.js';
+import { Blockage } from './blockage.js';
 import type { ChannelHost, ConfirmFlush } from './channel-host.js';
 import { ChannelTable } from './channel-table.js';
 import {
@@ -53,9 +53,7 @@ import type { RouteMemo } from './route-memo.js';
 const State = { opening: 'opening', running: 'running', closing: 'closing', closed: 'closed' } as const;
 type State = (typeof State)[keyof typeof State];
 
-export class Connection
-  implements ChannelHost, FrameHandler, InputOwner, OutputOwner, OpeningHost, HeartbeatOwner, BlockageHost
-{
+export class Connection implements ChannelHost, FrameHandler, InputOwner, OutputOwner, OpeningHost, HeartbeatOwner {
   readonly id: ConnectionId;
   readonly name: string;
   readonly broker: Broker;
@@ -90,7 +88,9 @@ export class Connection
   private closeAnswered = false;
   /** Bytes of frames that wait on all channels. */
   private backlogBytes = 0;
-  private readonly blockage: Blockage = new Blockage(this);
+  private readonly blockage: Blockage = new Blockage(this, (name) =>
+    hasCapability(this.opening.clientProperties, name),
+  );
   /** The broker was told that the connection has ended. */
   private released = false;
 
@@ -334,12 +334,6 @@ export class Connection
   /** A client that does not read what it asked for is not read either. */
   handledInput(): void {
     if (this.output.overfull && !this.input.isPausedBy(Pause.output)) this.input.pause(Pause.output);
-  }
-
-  // BlockageHost
-
-  get knowsBlocked(): boolean {
-    return hasCapability(this.opening.clientProperties, 'connection.blocked');
   }
 
   // OutputOwner
