@@ -171,6 +171,7 @@ class BrokerProbe implements NodeProbe {
     return {
       ...unfinished,
       'bytes in outboxes': clients.memory.bytes,
+      'queues whose publishers wait': clients.stops.size,
       'messages that nobody holds': delivered,
       'bytes on their way to the disk': store.journal.pendingBytes,
     };

@@ -121,6 +121,7 @@ export class Simulation {
             moves: scenario.moves ?? false,
             deaths: scenario.deaths ?? false,
             delays: scenario.delays ?? false,
+            flows: scenario.flows ?? false,
             transactions: scenario.transactions ?? false,
           }),
     });

@@ -6,7 +6,15 @@ import { RefusedError } from '../../src/base/errors.js';
 import type { GroupClient } from '../../src/cluster/client/group-client.js';
 import { QueueHolder } from '../../src/cluster/client/subscription.js';
 import { MessageParts, type EnqueueView } from '../../src/log/record.js';
-import type { Broker, DeliverySink, Holder, PublishOwner, Route, Subscription } from '../../src/model/broker.js';
+import type {
+  Broker,
+  DeliverySink,
+  Holder,
+  PublishOwner,
+  Route,
+  Subscription,
+  StopWaiter,
+} from '../../src/model/broker.js';
 import type { ClusterAccess } from '../../src/cluster/wiring/cluster-access.js';
 import { delayHeader } from '../../src/model/delay/delay-header.js';
 import type { ClusterPolicies } from '../../src/cluster/wiring/cluster-policies.js';
@@ -52,7 +60,7 @@ interface OpenPublish {
   unroutable: boolean;
 }
 
-export class Session implements PublishOwner, DeliverySink {
+export class Session implements PublishOwner, DeliverySink, StopWaiter {
   readonly id: string;
   readonly broker: Broker;
   readonly policies: ClusterPolicies;
@@ -68,6 +76,7 @@ export class Session implements PublishOwner, DeliverySink {
   /** What a publisher's socket holds while the node does not read from it. */
   private readonly unread: (() => void)[] = [];
   private readonly gateWatch: { close(): void };
+  private isStopped = false;
   private nextTag = 1;
   private closed = false;
 
@@ -89,7 +98,7 @@ export class Session implements PublishOwner, DeliverySink {
   // ---- publishing ----
 
   publish(request: PublishRequest): void {
-    if (this.broker.gate.closed !== '' || this.unread.length > 0) {
+    if (!this.isRead || this.unread.length > 0) {
       this.unread.push(() => this.publish(request));
       return;
     }
@@ -110,6 +119,7 @@ export class Session implements PublishOwner, DeliverySink {
     this.parts.bodyBytes.fill(0xee);
     this.parts.metaBytes.fill(0xee);
     this.parts.headerBytes.fill(0xee);
+    if (this.broker.stops.isAny) this.isStopped = this.broker.stops.await(route, this) !== '';
     // A node that may have missed wiring takes a message without knowing where it goes.
     this.world.history.taken(message, send, route.isKnown ? route.queueCount : -1);
   }
@@ -118,7 +128,7 @@ export class Session implements PublishOwner, DeliverySink {
   transact(requests: readonly PublishRequest[], inputs: readonly Delivery[]): Promise<void> {
     return new Promise((resolve, reject) => {
       const begin = (): void => {
-        if (this.broker.gate.closed === '' && this.unread.length === 0) this.commit(requests, inputs, resolve, reject);
+        if (this.isRead && this.unread.length === 0) this.commit(requests, inputs, resolve, reject);
         else this.unread.push(begin);
       };
       begin();
@@ -156,9 +166,20 @@ export class Session implements PublishOwner, DeliverySink {
     this.completed(tag);
   }
 
+  /** Publishers are read: the node takes messages, and no queue that this one published to is too full. */
+  private get isRead(): boolean {
+    return this.broker.gate.closed === '' && !this.isStopped;
+  }
+
+  /** StopWaiter. */
+  goOn(): void {
+    this.isStopped = false;
+    this.readAgain();
+  }
+
   /** The node reads from publishers again. */
   private readAgain(): void {
-    if (this.closed || this.broker.gate.closed !== '') return;
+    if (this.closed || !this.isRead) return;
     for (const read of this.unread.splice(0)) read();
   }
 
@@ -292,6 +313,7 @@ export class Session implements PublishOwner, DeliverySink {
     if (this.closed) return;
     this.closed = true;
     this.gateWatch.close();
+    this.broker.stops.forget(this);
     for (const subscription of this.subscriptions) subscription.close();
     this.broker.forgetSink(this);
     this.broker.forgetPublisher(this);

@@ -8,6 +8,7 @@ import { earlyRetry } from './early-retry.js';
 import { elections } from './elections.js';
 import { handOver } from './hand-over.js';
 import { handOverPutOff } from './hand-over-put-off.js';
+import { flows } from './flows.js';
 import { forgotten } from './forgotten.js';
 import { killWhileJoining } from './kill-while-joining.js';
 import { lateConfirms } from './late-confirms.js';
@@ -43,6 +44,7 @@ export const scenarios: readonly Scenario[] = [
   elections,
   handOver,
   handOverPutOff,
+  flows,
   forgotten,
   killWhileJoining,
   lateConfirms,

@@ -28,6 +28,8 @@ export interface Scenario {
   readonly deaths?: boolean;
   /** Messages wait for their time. */
   readonly delays?: boolean;
+  /** Publishers wait for a queue that is too full. */
+  readonly flows?: boolean;
   /** Clients take messages and publish others in transactions. */
   readonly transactions?: boolean;
   /** Policies come and go. */

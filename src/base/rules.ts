@@ -119,6 +119,8 @@ export interface Rules {
   readonly delayedTogether: boolean;
   /** A delayed message waits for its time. Off: it goes on at once. */
   readonly delayedDue: boolean;
+  /** A new primary tells nodes of all queues whose publishers wait. Off: what the last one has said holds until it says otherwise. */
+  readonly stopsListed: boolean;
 
   /** 20: a group is given away only when everything that was accepted is committed. Off: at once. */
   readonly moveDrained: boolean;
@@ -210,6 +212,7 @@ export const allRules: Rules = {
   outboxSafeFirst: true,
   delayedTogether: true,
   delayedDue: true,
+  stopsListed: true,
   moveDrained: true,
   movePassesOn: true,
   endMark: true,

@@ -13,6 +13,10 @@ export class FlowStops {
   /** Some queue is. */
   isAny = false;
 
+  get size(): number {
+    return this.groups.size;
+  }
+
   has(incarnation: Lsn): boolean {
     return this.groups.has(incarnation);
   }

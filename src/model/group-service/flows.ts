@@ -5,6 +5,7 @@
  * Nothing of it is in the log. A new primary begins with what its own node was told by the last one, so that a queue whose publishers
  * wait has them wait on, though it has less than where they stop; then all nodes are told the whole list.
  */
+import type { Rules } from '../../base/rules.js';
 import { Feature } from '../../base/versions.js';
 import type { Lsn } from '../../log/lsn.js';
 import type { GroupAppender, GroupClientPort } from '../group-port.js';
@@ -56,6 +57,12 @@ export class QueueFlow {
     return this.count < resumeCount && this.bytes < resumeBytes;
   }
 
+  /** Messages are on their way out of the queue, and count until that is committed. */
+  get hasLeaving(): boolean {
+    const { size, ready, delivered } = this.queue.state.index;
+    return size > ready + delivered;
+  }
+
   /** Messages that clients hold count as well: they may come back. */
   private get count(): number {
     return this.queue.state.index.size + this.coming;
@@ -69,14 +76,16 @@ export class QueueFlow {
 export class Flows {
   private readonly ports: FlowPorts;
   private readonly appender: Pick<GroupAppender, 'version'>;
+  private readonly rules: Rules;
   private readonly stopped = new Set<Lsn>();
   /** Stopped ones that messages are leaving. */
   private leaving: ServedQueue[] = [];
   /** Nodes were told the whole list: they need to be told of changes only. */
   private hasBegun = false;
 
-  constructor(ports: FlowPorts, appender: Pick<GroupAppender, 'version'>) {
+  constructor(ports: FlowPorts, appender: Pick<GroupAppender, 'version'>, rules: Rules) {
     this.ports = ports;
+    this.rules = rules;
     this.appender = appender;
   }
 
@@ -107,7 +116,7 @@ export class Flows {
   }
 
   private tellAll(client: GroupClientPort): void {
-    if (this.isUsable) client.flow([...this.stopped], true, true);
+    if (this.isUsable && this.rules.stopsListed) client.flow([...this.stopped], true, true);
   }
 
   private tell(incarnation: Lsn, isStopped: boolean): void {
@@ -144,6 +153,8 @@ export class Flows {
       this.stopped.add(incarnation);
       this.tell(incarnation, true);
     }
+    // They may have begun to leave before it was stopped.
+    if (flow.isStopped && flow.hasLeaving) this.left(queue);
   }
 
   /** A message is leaving a queue that is stopped. */
@@ -159,12 +170,8 @@ export class Flows {
     const { leaving } = this;
     this.leaving = [];
     for (const queue of leaving) {
-      const flow = queue.flow!;
-      flow.isLeaving = false;
-      if (queue.gone) continue;
-      this.look(queue);
-      const { size, ready, delivered } = queue.state.index;
-      if (flow.isStopped && size > ready + delivered) this.left(queue);
+      queue.flow!.isLeaving = false;
+      if (!queue.gone) this.look(queue);
     }
   }
 

@@ -130,6 +130,7 @@ export class GroupService implements Flushable {
     this.flows = new Flows(
       { served, attached: () => this.attachments.values(), walk: (...of) => this.walk(...of) },
       appender,
+      this.rules,
     );
     this.publishes = new PublishLog(state, appender, this.traits, this.rules, clock, this.outbox, this.flows, served);
     this.units = new UnitLog(options.appender, this);

@@ -80,6 +80,25 @@ describe('a queue whose publishers wait when it is too full', () => {
     }
   });
 
+  it('notices that its messages leave, though they were on their way out when it was found too full', () => {
+    const traits = new Traits();
+    const { primary, client, port } = setUp({ traits, durable: true });
+    primary.log.version = 3;
+    publish(port, 1, 6, { durable: true });
+    const acknowledge = acknowledging(primary);
+    flows(client);
+    primary.commits = false;
+    acknowledge(6);
+    traits.known.set(q, { ...traits.of(q), flow: limits });
+    traits.version++;
+    primary.service.advanceWiring(primary.state.wiringVersion + 1, 0);
+    primary.run();
+    assert.deepEqual(flows(client), ['stop 10']);
+    primary.commits = true;
+    primary.run();
+    assert.deepEqual(flows(client), ['go 10']);
+  });
+
   it('is found by a primary to which nobody says anything', () => {
     const { primary, port } = queueWith(queueTraits);
     publish(port, 1, 6, { durable: true });
