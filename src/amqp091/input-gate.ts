@@ -13,7 +13,7 @@ export const Pause = {
   /** This turn has no room for more input. */
   turn: 32,
   /** A queue is too full, and this connection publishes to it. */
-  stop: 64,
+  stop: 128,
 } as const;
 export type Pause = (typeof Pause)[keyof typeof Pause];
 

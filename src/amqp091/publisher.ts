@@ -211,7 +211,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
   }
 
   private publish(method: PublishView, header: ContentHeader, bodyBytes: Uint8Array, bodyStart: number): void {
-    const { host } = this;
+    const { host, confirms } = this;
     const { properties } = header;
     const { parts, broker, counters } = host;
     counters.published++;
@@ -240,16 +240,15 @@ export class Publisher implements OpenContent, ConfirmFlush {
     parts.bodyBytes = bodyBytes;
     parts.bodyStart = bodyStart;
     parts.bodyLength = header.bodySize;
-    if (this.transaction === null) this.send(route, parts);
-    else this.transaction.publish(method, properties, parts);
-    if (broker.stops.isAny) host.publishedBy(route, this.channel);
-  }
-
-  private send(route: Route, parts: MessageParts): void {
-    const { host, method, confirms } = this;
+    if (this.transaction !== null) {
+      this.transaction.publish(method, properties, parts);
+      if (broker.stops.isAny) host.publishedBy(route, this.channel);
+      return;
+    }
     if (route.queueCount === 0 && method.mandatory) this.returnToSender(parts);
     const owner = route.isKnown ? (confirms ?? nobody) : this.lateOwner(method.mandatory);
-    const parted = host.broker.publish(route, parts, owner, confirms?.nextTag ?? 0);
+    const parted = broker.publish(route, parts, owner, confirms?.nextTag ?? 0);
+    if (broker.stops.isAny) host.publishedBy(route, this.channel);
     if (confirms === null) return;
     confirms.opened(parted);
     if (confirms.outstanding >= host.limits.unconfirmedMax) this.holdInput();

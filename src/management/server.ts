@@ -22,6 +22,7 @@ import { nodeRoutes } from './api/nodes.js';
 import { policyRoutes } from './api/policies.js';
 import { leadingRoutes } from './api/leading.js';
 import { queueRoutes } from './api/queues.js';
+import { rerouteRoutes } from './api/reroute.js';
 import { userRoutes } from './api/users.js';
 import { vhostRoutes } from './api/vhosts.js';
 import { permissionRoutes } from './api/permissions.js';
@@ -48,6 +49,7 @@ const resources: readonly Resource[] = [
   ...leadingRoutes,
   ...nodeRoutes,
   ...queueRoutes,
+  ...rerouteRoutes,
   ...policyRoutes,
   ...userRoutes,
   ...vhostRoutes,

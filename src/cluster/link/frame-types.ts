@@ -53,7 +53,7 @@ export const FrameType = {
   moved: 0x4c,
   rejected: 0x4d,
   deliverCounted: 0x4e,
-  flow: 0x4f,
+  flow: 0x51,
 
   // 0x60-0x6f: wiring operations (src/cluster/wiring)
   wiringRequest: 0x60,
