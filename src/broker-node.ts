@@ -79,6 +79,7 @@ export class BrokerNode {
   recoveredAccess: WiringTables['access'] | undefined;
   clients!: GroupClients;
   policies!: ClusterPolicies;
+  operatorPolicies!: ClusterPolicies;
   access!: ClusterAccess;
   links: Links | undefined;
   report!: ClusterReport;
@@ -363,8 +364,10 @@ export class BrokerNode {
     const { ports, map, tables, clients, queues, wiringClient: client, system, replication, rules } = this;
     const { minInSync, replicate } = map.config;
     tables.settings.defaults = { minInSync, replicate };
-    this.policies = new ClusterPolicies(tables, client);
-    this.access = new ClusterAccess(tables, client, () => map.config.version);
+    const version = (): number => map.config.version;
+    this.policies = new ClusterPolicies('policy', tables, client, version);
+    this.operatorPolicies = new ClusterPolicies('operatorPolicy', tables, client, version);
+    this.access = new ClusterAccess(tables, client, version);
     this.wiring = new ClusterWiring({ ...ports, tables, client, clients, queues });
     this.outboxes = new Outboxes({
       ...ports,

@@ -14,7 +14,7 @@ import { forgetCommand } from './forget.js';
 import { lagCommand } from './lag.js';
 import { overrideCommand } from './override.js';
 import { permissionsCommand } from './permissions.js';
-import { policyCommand } from './policy.js';
+import { operatorPolicyCommand, policyCommand } from './policy.js';
 import { serveCommand } from './serve.js';
 import { statusCommand } from './status.js';
 import { transferCommand } from './transfer.js';
@@ -31,6 +31,7 @@ const commands = [
   clusterCommand(),
   statusCommand(),
   policyCommand(),
+  operatorPolicyCommand(),
   userCommand(),
   vhostCommand(),
   permissionsCommand(),

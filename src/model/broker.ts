@@ -89,8 +89,9 @@ export interface QueueStatus extends QueueInfo {
   exclusive: boolean;
   autoDelete: boolean;
   arguments: Arguments;
-  /** The policy that applies, and what it sets; '' = none. */
+  /** The policies that apply, '' = none, and what they set together. */
   policy: string;
+  operatorPolicy: string;
   policyDefinition: Definition;
   /** How far it is on its way to another group; '' = it stays where it is. */
   moving: MoveStage | '';

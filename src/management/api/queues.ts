@@ -15,6 +15,7 @@ export const queueRoutes: readonly Resource[] = [
         exclusive: status.exclusive,
         auto_delete: status.autoDelete,
         policy: status.policy === '' ? null : status.policy,
+        operator_policy: status.operatorPolicy === '' ? null : status.operatorPolicy,
         effective_policy_definition: status.policyDefinition,
         moving: status.moving,
         messages: status.messages + status.unacknowledged,

@@ -130,9 +130,12 @@ export interface UseObject {
   readonly durable: boolean;
 }
 
-/** Settings for queues or exchanges by name. One of a name; while it is replaced, two. */
+/**
+ * Settings for queues or exchanges by name. One of a name; while it is replaced, two. An operator's policy is one of its own kind, with
+ * names of its own: it goes beside the other, and limits what that may set. From protocol version 3 on.
+ */
 export interface PolicyObject {
-  readonly kind: 'policy';
+  readonly kind: 'policy' | 'operatorPolicy';
   readonly position: Lsn;
   readonly vhost: string;
   readonly name: string;
@@ -161,6 +164,7 @@ export function isDurable(object: WiringObject): boolean {
   switch (object.kind) {
     case 'vhost':
     case 'policy':
+    case 'operatorPolicy':
     case 'user':
     case 'permission':
     case 'topicPermission':
@@ -264,8 +268,9 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
         durable: json['durable'] === true,
       };
     case 'policy':
+    case 'operatorPolicy':
       return {
-        kind: 'policy',
+        kind: json['kind'],
         position: 0,
         vhost: String(json['vhost']),
         name: String(json['name']),

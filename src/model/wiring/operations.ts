@@ -113,12 +113,13 @@ export interface MoveOn {
 
 /** Sets a policy, instead of the one of that name if there is one. The node that is asked checks nothing. */
 export interface SetPolicy {
-  readonly op: 'setPolicy';
+  /** `setOperatorPolicy` from protocol version 3 on. */
+  readonly op: 'setPolicy' | 'setOperatorPolicy';
   readonly policy: Omit<PolicyObject, 'kind' | 'position'>;
 }
 
 export interface ClearPolicy {
-  readonly op: 'clearPolicy';
+  readonly op: 'clearPolicy' | 'clearOperatorPolicy';
   readonly vhost: string;
   readonly name: string;
 }

@@ -101,9 +101,11 @@ function dispatch(planner: Planner, operation: WiringOperation): void {
       planMoveOn(planner, operation);
       break;
     case 'setPolicy':
+    case 'setOperatorPolicy':
       planSetPolicy(planner, operation);
       break;
     case 'clearPolicy':
+    case 'clearOperatorPolicy':
       planClearPolicy(planner, operation);
       break;
     default:

@@ -19,6 +19,7 @@ export interface WiringLimits {
   readonly queue: number;
   readonly binding: number;
   readonly policy: number;
+  readonly operatorPolicy: number;
   readonly vhost: number;
   readonly user: number;
   readonly permission: number;
@@ -30,6 +31,7 @@ export const defaultLimits: WiringLimits = {
   queue: 1_000_000,
   binding: 5_000_000,
   policy: 1000,
+  operatorPolicy: 1000,
   vhost: 10_000,
   user: 100_000,
   permission: 200_000,

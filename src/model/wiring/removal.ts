@@ -133,7 +133,8 @@ export class Removal {
 function keyOfOther(object: PolicyObject | VhostObject | AccessObject): string {
   switch (object.kind) {
     case 'policy':
-      return nameKey.policy(object.vhost, object.name);
+    case 'operatorPolicy':
+      return nameKey.policy(object.kind, object.vhost, object.name);
     case 'vhost':
       return nameKey.vhost(object.name);
     case 'user':

@@ -60,6 +60,7 @@ export class WiringTables {
     binding: 0,
     use: 0,
     policy: 0,
+    operatorPolicy: 0,
     move: 0,
     user: 0,
     permission: 0,
@@ -115,6 +116,7 @@ export class WiringTables {
         this.uses.set(placed.queue, placed);
         break;
       case 'policy':
+      case 'operatorPolicy':
         this.policies.add(placed);
         break;
       case 'move':
@@ -150,6 +152,7 @@ export class WiringTables {
         this.uses.delete(object.queue);
         break;
       case 'policy':
+      case 'operatorPolicy':
         this.policies.remove(object);
         break;
       case 'move':
