@@ -49,6 +49,7 @@ import { recoverGroups } from './cluster/replication/recovered-groups.js';
 import { type RecoveredGroup, Replication } from './cluster/replication/replication.js';
 import { SystemReplica, wiringIncarnation } from './cluster/replication/system-group.js';
 import { ClusterAccess } from './cluster/wiring/cluster-access.js';
+import { ClusterParameters } from './cluster/wiring/cluster-parameters.js';
 import { ClusterPolicies } from './cluster/wiring/cluster-policies.js';
 import { ClusterWiring } from './cluster/wiring/cluster-wiring.js';
 import { QueuePlaces } from './cluster/wiring/queue-places.js';
@@ -80,6 +81,7 @@ export class BrokerNode {
   clients!: GroupClients;
   policies!: ClusterPolicies;
   operatorPolicies!: ClusterPolicies;
+  parameters!: ClusterParameters;
   access!: ClusterAccess;
   links: Links | undefined;
   report!: ClusterReport;
@@ -367,6 +369,7 @@ export class BrokerNode {
     const version = (): number => map.config.version;
     this.policies = new ClusterPolicies('policy', tables, client, version);
     this.operatorPolicies = new ClusterPolicies('operatorPolicy', tables, client, version);
+    this.parameters = new ClusterParameters(tables, client, version);
     this.access = new ClusterAccess(tables, client, version);
     this.wiring = new ClusterWiring({ ...ports, tables, client, clients, queues });
     this.outboxes = new Outboxes({

@@ -49,6 +49,8 @@ export const Feature = {
   access: 3,
   hidden: 3,
   operatorPolicies: 3,
+  globalParameters: 3,
+  defaultQueueTypes: 3,
 } as const;
 
 /** `2`, or `1 to 2`. */

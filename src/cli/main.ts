@@ -8,6 +8,7 @@ import { ConfigError } from '../config/settings.js';
 import { version } from '../version.js';
 import { benchCommand } from './bench.js';
 import { clusterCommand } from './cluster.js';
+import { definitionsCommand } from './definitions.js';
 import { drainCommand, reviveCommand } from './drain.js';
 import { CommandError, ExitCode, explain } from './fail.js';
 import { forgetCommand } from './forget.js';
@@ -35,6 +36,7 @@ const commands = [
   userCommand(),
   vhostCommand(),
   permissionsCommand(),
+  definitionsCommand(),
   drainCommand(),
   reviveCommand(),
   transferCommand(),

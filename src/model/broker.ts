@@ -58,6 +58,8 @@ export interface QueueDeclaration {
   vhost: string;
   /** '' = the server makes a name. */
   name: string;
+  /** It has made the name before, here or elsewhere: it may be one of those that clients cannot choose. */
+  serverNamed?: boolean;
   passive: boolean;
   durable: boolean;
   exclusive: boolean;

@@ -1,5 +1,5 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
-import type { PermissionDescription, TopicPermissionDescription } from '../../model/access/operations.js';
+import { describePermission, describeTopics } from '../describe.js';
 import { badRequest, notFound, requiredText } from '../read.js';
 import { Done, type Resource, requireStarted } from '../resource.js';
 
@@ -119,13 +119,4 @@ export const permissionRoutes: readonly Resource[] = [
 /** What is not there is not the path's fault, as RabbitMQ sees it. */
 function refuse(error: unknown): never {
   throw error instanceof RefusedError && error.kind === Refusal.notFound ? badRequest(error.message) : error;
-}
-
-export function describePermission(permission: PermissionDescription): Record<string, unknown> {
-  const { user, vhost, configure, write, read } = permission;
-  return { user, vhost, configure, write, read };
-}
-
-function describeTopics({ user, vhost, exchange, write, read }: TopicPermissionDescription): Record<string, unknown> {
-  return { user, vhost, exchange, write, read };
 }

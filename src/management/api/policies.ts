@@ -1,4 +1,6 @@
 import type { BrokerNode } from '../../broker-node.js';
+import { describePolicy } from '../describe.js';
+import { type PolicyFields, policyFields } from '../policy-fields.js';
 import { Done, HttpError, type Resource, requireStarted } from '../resource.js';
 
 type Policies = BrokerNode['policies'];
@@ -25,7 +27,7 @@ function routesOf(
   title: string,
   needs: Resource['needs'],
   policiesOf: (broker: BrokerNode) => Policies,
-  applyTo: Written['applyTo'],
+  applyTo: PolicyFields['applyTo'],
 ): Resource[] {
   const find = (broker: BrokerNode, parameters: Record<string, string>): PolicyObject => {
     requireStarted(broker);
@@ -41,7 +43,7 @@ function routesOf(
       get({ broker, enters }) {
         requireStarted(broker);
         const policies = policiesOf(broker).list();
-        return policies.filter(({ vhost }) => enters(vhost)).map(describe);
+        return policies.filter(({ vhost }) => enters(vhost)).map(describePolicy);
       },
     },
     {
@@ -51,17 +53,17 @@ function routesOf(
         requireStarted(broker);
         const vhost = parameters['vhost']!;
         if (!broker.broker.hasVhost(vhost)) throw new HttpError(404, 'not_found', `no vhost '${vhost}'`);
-        return policiesOf(broker).list(vhost).map(describe);
+        return policiesOf(broker).list(vhost).map(describePolicy);
       },
     },
     {
       path: `/api/${collection}/:vhost/:name`,
       needs,
-      get: ({ broker, parameters }) => describe(find(broker, parameters)),
+      get: ({ broker, parameters }) => describePolicy(find(broker, parameters)),
       async put({ broker, parameters, body }) {
         requireStarted(broker);
         const { vhost, name } = parameters as { vhost: string; name: string };
-        const isNew = await policiesOf(broker).set({ vhost, name, ...readPolicy(body, applyTo) });
+        const isNew = await policiesOf(broker).set({ vhost, name, ...policyFields(body, applyTo) });
         return new Done(isNew ? 201 : 204);
       },
       async delete({ broker, parameters }) {
@@ -71,24 +73,4 @@ function routesOf(
       },
     },
   ];
-}
-
-function describe({ vhost, name, pattern, applyTo, priority, definition }: PolicyObject): Record<string, unknown> {
-  return { vhost, name, pattern, 'apply-to': applyTo, priority, definition };
-}
-
-type Written = Pick<PolicyObject, 'pattern' | 'priority' | 'applyTo' | 'definition'>;
-
-/** Only the shape; what the values may be is for the wiring to judge. @throws HttpError 400 */
-function readPolicy(body: Record<string, unknown>, applyToDefault: Written['applyTo']): Written {
-  const refuse = (why: string): never => {
-    throw new HttpError(400, 'bad_request', why);
-  };
-  const { pattern, definition, priority = 0, 'apply-to': applyTo = applyToDefault } = body;
-  if (typeof pattern !== 'string') return refuse('"pattern" must be a text, a regular expression');
-  if (typeof priority !== 'number') return refuse('"priority" must be a number');
-  if (typeof applyTo !== 'string') return refuse('"apply-to" must be a text');
-  if (typeof definition !== 'object' || definition === null || Array.isArray(definition))
-    return refuse('"definition" must be an object of keys and values');
-  return { pattern, priority, applyTo: applyTo as Written['applyTo'], definition: definition as Written['definition'] };
 }

@@ -1,9 +1,9 @@
-import type { UserObject } from '../../model/access/objects.js';
 import { Hashing } from '../../model/access/objects.js';
 import type { UserDescription } from '../../model/access/operations.js';
 import { hashProblem } from '../../security/password-hash.js';
 import type { Passwords } from '../../security/passwords.js';
 import { parseScramKeys } from '../../security/scram-keys.js';
+import { describeUser } from '../describe.js';
 import { badRequest, notFound, optionalText, requiredText, tagList } from '../read.js';
 import { Done, type Resource, requireStarted } from '../resource.js';
 
@@ -21,7 +21,7 @@ export const userRoutes: readonly Resource[] = [
       requireStarted(broker);
       return broker.access
         .users()
-        .map((user) => describe(user, broker.tables.access.limitsOf('user', user.name)?.limits));
+        .map((user) => describeUser(user, broker.tables.access.limitsOf('user', user.name)?.limits));
     },
   },
   {
@@ -33,7 +33,7 @@ export const userRoutes: readonly Resource[] = [
       return broker.access
         .users()
         .filter(({ name }) => !allowed.has(name))
-        .map((user) => describe(user, broker.tables.access.limitsOf('user', user.name)?.limits));
+        .map((user) => describeUser(user, broker.tables.access.limitsOf('user', user.name)?.limits));
     },
   },
   {
@@ -58,7 +58,7 @@ export const userRoutes: readonly Resource[] = [
       const name = parameters['user']!;
       const user = broker.access.user(name);
       if (user === undefined) throw notFound(`user '${name}'`);
-      return describe(user, broker.tables.access.limitsOf('user', name)?.limits);
+      return describeUser(user, broker.tables.access.limitsOf('user', name)?.limits);
     },
     async put({ broker, parameters, body, security }) {
       requireStarted(broker);
@@ -74,21 +74,6 @@ export const userRoutes: readonly Resource[] = [
     },
   },
 ];
-
-/** Hashes are shown so that users can be taken elsewhere. */
-function describe(
-  { name, tags, hashing, hash, scram }: UserObject,
-  limits: Record<string, number> = {},
-): Record<string, unknown> {
-  return {
-    name,
-    password_hash: hash,
-    hashing_algorithm: hashing,
-    ...(scram === '' ? {} : { scram_sha_256: scram }),
-    tags,
-    limits,
-  };
-}
 
 /** Without a password nobody can log in by one. @throws HttpError 400 */
 async function readUser(name: string, body: Record<string, unknown>, passwords: Passwords): Promise<UserDescription> {

@@ -36,6 +36,7 @@ export const nameKey = {
   binding: (vhost: string, source: string, key: string): string => `b\0${vhost}\0${source}\0${key}`,
   policy: (kind: PolicyObject['kind'], vhost: string, name: string): string =>
     `${kind === 'policy' ? 'p' : 'o'}\0${vhost}\0${name}`,
+  globalParameter: (name: string): string => `G\0${name}`,
   connection: (connection: ConnectionId): string => `c\0${connection}`,
   node: (node: string): string => `n\0${node}`,
   /** The vhost's being there, and what is not named otherwise. */

@@ -27,7 +27,12 @@ export interface VhostObject {
   /** What operators have noted about it. */
   readonly description: string;
   readonly tags: readonly string[];
+  /** The type of queues that are declared in it without one. */
+  readonly defaultQueueType?: QueueType;
 }
+
+export const QueueType = { classic: 'classic', quorum: 'quorum' } as const;
+export type QueueType = (typeof QueueType)[keyof typeof QueueType];
 
 export const ExchangeType = {
   direct: 'direct',
@@ -146,6 +151,14 @@ export interface PolicyObject {
   readonly definition: Definition;
 }
 
+/** Something that operators and their tools note about the cluster, such as its name; it means nothing to the broker. From protocol version 3 on. */
+export interface GlobalParameterObject {
+  readonly kind: 'globalParameter';
+  readonly position: Lsn;
+  readonly name: string;
+  readonly value: Json;
+}
+
 export type WiringObject =
   | VhostObject
   | ExchangeObject
@@ -153,6 +166,7 @@ export type WiringObject =
   | BindingObject
   | UseObject
   | PolicyObject
+  | GlobalParameterObject
   | MoveObject
   | AccessObject;
 
@@ -165,6 +179,7 @@ export function isDurable(object: WiringObject): boolean {
     case 'vhost':
     case 'policy':
     case 'operatorPolicy':
+    case 'globalParameter':
     case 'user':
     case 'permission':
     case 'topicPermission':
@@ -279,18 +294,21 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
         applyTo: json['applyTo'] as ApplyTo,
         definition: json['definition'] as Definition,
       };
+    case 'globalParameter':
+      return { kind: 'globalParameter', position: 0, name: String(json['name']), value: json['value'] ?? null };
     default:
       return readAccessObject(json);
   }
 }
 
-function decodeVhost({ name, description = '', tags = [] }: Record<string, Json>): VhostObject {
+function decodeVhost({ name, description = '', tags = [], defaultQueueType }: Record<string, Json>): VhostObject {
   return {
     kind: 'vhost',
     position: 0,
     name: String(name),
     description: String(description),
     tags: (tags as Json[]).map(String),
+    ...(defaultQueueType === undefined ? {} : { defaultQueueType: defaultQueueType as QueueType }),
   };
 }
 

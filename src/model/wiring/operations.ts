@@ -124,6 +124,18 @@ export interface ClearPolicy {
   readonly name: string;
 }
 
+/** Sets a global parameter, instead of the one of that name if there is one. From protocol version 3 on. */
+export interface SetGlobalParameter {
+  readonly op: 'setGlobalParameter';
+  readonly name: string;
+  readonly value: Json;
+}
+
+export interface ClearGlobalParameter {
+  readonly op: 'clearGlobalParameter';
+  readonly name: string;
+}
+
 export type WiringOperation =
   | DeclareExchange
   | DeleteExchange
@@ -138,6 +150,8 @@ export type WiringOperation =
   | MoveOn
   | SetPolicy
   | ClearPolicy
+  | SetGlobalParameter
+  | ClearGlobalParameter
   | AccessOperation;
 
 export interface WiringDone {
