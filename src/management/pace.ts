@@ -6,6 +6,7 @@ const turnMsMax = 3;
 export class Pace {
   private readonly later: (run: () => void) => void;
   private begun = performance.now();
+  private waiting: Promise<void> | undefined = undefined;
 
   /** @param later runs a function in a later turn of the event loop. */
   constructor(later: (run: () => void) => void) {
@@ -17,14 +18,15 @@ export class Pace {
     return performance.now() - this.begun >= turnMsMax;
   }
 
-  /** Resolves in a later turn. */
-  async next(): Promise<void> {
-    await new Promise<void>((resolve) => this.later(resolve));
-    this.begun = performance.now();
-  }
-
-  /** It waited for something else, and begins anew. */
-  resume(): void {
-    this.begun = performance.now();
+  /** Resolves in a later turn, for all that wait for it together: they share what that has time for. */
+  next(): Promise<void> {
+    this.waiting ??= new Promise((resolve) => {
+      this.later(() => {
+        this.waiting = undefined;
+        this.begun = performance.now();
+        resolve();
+      });
+    });
+    return this.waiting;
   }
 }

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { connect } from 'amqplib';
 import { Broker } from '../../src/index.js';
-import { finished, TemporaryFolder } from './support/command.js';
+import { withCluster } from '../support/with-cluster.js';
+import { finished, freePorts, Run, TemporaryFolder } from './support/command.js';
 import { request } from './support/http.js';
 
 type Sections = Record<string, Record<string, unknown>[]>;
@@ -187,6 +188,70 @@ describe('our own definitions', () => {
         assert.equal(result.stderr.trim().split('\n').length, 1);
       }
     });
+  });
+});
+
+describe('definitions of a cluster', () => {
+  it('come in through one node, go out through another, and outlive all nodes', async () => {
+    await withCluster([], async (cluster) => {
+      const definitions = (node: number): string => `${cluster.nodes[node]!.httpUrl.origin}/api/definitions`;
+      const credentials = 'ann:ann-secret';
+      const body = await fixture('definitions');
+      const answer = await request(definitions(0), { method: 'POST', body });
+      assert.deepEqual([answer.status, answer.body], [204, {}]);
+      const out = (await request(definitions(1), { credentials })).body;
+      assert.deepEqual(lists(out)['bindings'], lists(JSON.parse(body))['bindings']);
+      assert.deepEqual((await request(definitions(2), { credentials })).body, out);
+      await cluster.killAll();
+      await Promise.all(cluster.nodes.map((node) => node.start()));
+      await cluster.untilComplete();
+      const durable = ({ durable = true }: { durable?: unknown }): boolean => durable === true;
+      const left = lists((await request(definitions(2), { credentials })).body);
+      const before = lists(out);
+      for (const section of ['users', 'vhosts', 'permissions', 'parameters', 'global_parameters', 'policies'])
+        assert.deepEqual(left[section], before[section], section);
+      for (const section of ['exchanges', 'queues'])
+        assert.deepEqual(left[section], before[section]!.filter(durable), section);
+      assert.equal((await request(definitions(1), { method: 'POST', body, credentials })).status, 204);
+      assert.deepEqual((await request(definitions(0), { credentials })).body, out);
+    });
+  });
+});
+
+describe('a broker that is started with definitions', () => {
+  it('has them before it lets clients in, at each start, and no guest if they have users', async () => {
+    await using folder = await TemporaryFolder.make();
+    const file = join(folder.path, 'definitions.json');
+    const { users, ...others } = JSON.parse(await fixture('definitions')) as Sections;
+    const theirs = users!.filter(({ name }) => name !== 'guest');
+    const isTheirs = ({ user }: Record<string, unknown>): boolean => user !== 'guest';
+    const permissions = others['permissions']!.filter(isTheirs);
+    await writeFile(file, JSON.stringify({ ...others, permissions, users: theirs }));
+    const port = await freePorts(2);
+    const address = (offset: number): string => `127.0.0.1:${port + offset}`;
+    const options = ['serve', '--data', join(folder.path, 'data'), '--amqp', address(0), '--http', address(1)];
+    const connectAs = async (user: string): Promise<void> => {
+      const connection = await connect(`amqp://${user}@${address(0)}/shop`);
+      await (await connection.createChannel()).checkQueue('orders');
+      await connection.close();
+    };
+    for (let start = 0; start < 2; start++) {
+      await using run = new Run([...options, '--load-definitions', file]);
+      await run.said(/^ready/m);
+      await connectAs('ann:ann-secret');
+      await assert.rejects(connectAs('guest:guest'), /403/);
+      run.kill('SIGTERM');
+      assert.equal(await run.exited, 0);
+    }
+    await writeFile(file, '{"queues": [{}');
+    const wrong = await finished([...options, '--load-definitions', file]);
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stderr, /load-definitions: .*definitions\.json: it is cut off after 14 bytes/);
+    await writeFile(file, '{"queues": [{}]}');
+    await using run = new Run([...options, '--load-definitions', file]);
+    await run.said(/^ready/m);
+    assert.match(run.stderr, /nothing was imported\. queues\[0\]: .*is missing.*definitions were not loaded/);
+    await connectAs('ann:ann-secret');
   });
 });
 

@@ -21,6 +21,7 @@ const namedMax = 10;
 const foundMax = 1000;
 
 /**
+ * The definitions become what is to be done: they are not to be used any more.
  * @param vhost everything is for this one, and nothing else is in it; undefined: each says for which it is.
  * @throws DefinitionsError that names what is wrong by its place: `queues[3]: ...`
  */
@@ -31,18 +32,17 @@ export async function checkDefinitions(
   pace: Pace,
 ): Promise<ImportPlan> {
   const checks = new Checks(broker, definitions.rabbitVersion, vhost);
-  const plan = {} as Record<SectionName, unknown[]>;
   const problems: string[] = [];
   for (const section of sectionNames) {
     const written = definitions.sections[section];
-    plan[section] = [];
     if (written.length > 0 && vhost !== undefined && !vhostSections.includes(section)) {
       problems.push(`${section}: it is not about one vhost: import it without naming one`);
       continue;
     }
     for (let index = 0; index < written.length && problems.length < foundMax; index++) {
       try {
-        plan[section].push(checks.check(section, written[index]));
+        // In its place: what is as large as the wiring must not be there twice.
+        written[index] = checks.check(section, written[index]);
       } catch (error) {
         if (!(error instanceof HttpError || error instanceof RefusedError)) throw error;
         problems.push(`${section}[${index}]: ${error.message}`);
@@ -51,7 +51,7 @@ export async function checkDefinitions(
     }
   }
   if (problems.length > 0) throw new DefinitionsError(describeProblems(problems));
-  return plan as unknown as ImportPlan;
+  return definitions.sections as ImportPlan;
 }
 
 function describeProblems(problems: readonly string[]): string {

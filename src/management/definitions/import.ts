@@ -11,7 +11,7 @@ import type { ImportedParameter, ImportedUser, ImportPlan } from './plan.js';
 import { type Definitions, DefinitionsError, type SectionName, sectionNames } from './sections.js';
 
 /** Changes that are under way at a time: enough to fill the batches of the wiring's log. */
-const underWayMax = 64;
+const underWayMax = 32;
 
 export interface ImportPorts {
   readonly broker: BrokerNode;
@@ -70,6 +70,7 @@ class Import {
         try {
           await this.bring(section, index);
           this.done++;
+          if (section !== 'vhosts') this.plan[section][index] = undefined!;
         } catch (error) {
           failures.push({ index, error: error as Error });
         }
