@@ -16,9 +16,11 @@ import type { Endpoint } from '../config/endpoint.js';
 import { type Authenticator, isRefused } from '../security/authenticator.js';
 import type { Person } from '../security/realm.js';
 import type { TlsEntrance } from '../security/tls-entrance.js';
+import { bindingRoutes } from './api/bindings.js';
 import { clusterRoutes, coordinatorRoutes } from './api/cluster.js';
 import { definitionRoutes } from './api/definitions.js';
 import { parameterRoutes } from './api/parameters.js';
+import { exchangeRoutes } from './api/exchanges.js';
 import { healthRoutes } from './api/health.js';
 import { nodeRoutes } from './api/nodes.js';
 import { policyRoutes } from './api/policies.js';
@@ -52,6 +54,8 @@ const resources: readonly Resource[] = [
   ...leadingRoutes,
   ...nodeRoutes,
   ...queueRoutes,
+  ...exchangeRoutes,
+  ...bindingRoutes,
   ...policyRoutes,
   ...userRoutes,
   ...vhostRoutes,

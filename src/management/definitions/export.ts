@@ -14,6 +14,7 @@ import {
   describeTopics,
   describeUser,
 } from '../describe.js';
+import { byEnds, byNameAlone, byVhostAndName, byVhostAndUser } from '../lists/orders.js';
 import type { Pace } from '../pace.js';
 import { compareTexts, sorted } from '../sorted.js';
 import { version } from '../../version.js';
@@ -134,12 +135,12 @@ class Source {
   private grants(kind: GrantObject['kind']): Promise<GrantObject[]> {
     const isIn = (grant: GrantObject): boolean =>
       grant.kind === kind && this.users.has(grant.user) && this.vhosts.has(grant.vhost);
-    return this.gathered(this.broker.tables.access.grants.all(), isIn, byUser);
+    return this.gathered(this.broker.tables.access.grants.all(), isIn, byUserAndTopic);
   }
 
   private async *exchanges(): AsyncGenerator<Described, void> {
     const isIn = ({ position }: ExchangeObject): boolean => position > 0;
-    for (const exchange of await this.gathered(this.inVhosts('exchangesIn'), isIn, byName)) {
+    for (const exchange of await this.gathered(this.inVhosts('exchangesIn'), isIn, byVhostAndName)) {
       this.ends.add(endKey('exchange', exchange.vhost, exchange.name));
       yield this.without(describeExchangeObject(exchange));
     }
@@ -147,7 +148,7 @@ class Source {
 
   private async *queues(): AsyncGenerator<Described, void> {
     const isIn = ({ owner }: QueueObject): boolean => owner === '';
-    for (const queue of await this.gathered(this.inVhosts('queuesIn'), isIn, byName)) {
+    for (const queue of await this.gathered(this.inVhosts('queuesIn'), isIn, byVhostAndName)) {
       this.ends.add(endKey('queue', queue.vhost, queue.name));
       yield this.without(describeQueueObject(queue));
     }
@@ -159,7 +160,7 @@ class Source {
       (kind === 'exchange' && this.broker.tables.exchange(vhost, name)?.position === 0);
     const isIn = ({ vhost, source, destinationKind, destination }: BindingObject): boolean =>
       isEnd('exchange', vhost, source) && isEnd(destinationKind, vhost, destination);
-    for (const binding of await this.gathered(this.inVhosts('bindingsIn'), isIn, byEnds))
+    for (const binding of await this.gathered(this.inVhosts('bindingsIn'), isIn, byEndsAndAge))
       yield this.without(describeBindingObject(binding));
   }
 
@@ -191,16 +192,13 @@ class Source {
   }
 }
 
-function byName<T extends { readonly vhost: string; readonly name: string }>(a: T, b: T): number {
-  return compareTexts(a.vhost, b.vhost) || compareTexts(a.name, b.name);
+/** Of those that differ by arguments alone the older first. */
+function byEndsAndAge(a: BindingObject, b: BindingObject): number {
+  return byEnds(a, b) || a.position - b.position;
 }
 
-function byNameAlone(a: { readonly name: string }, b: { readonly name: string }): number {
-  return compareTexts(a.name, b.name);
-}
-
-function byUser(a: GrantObject, b: GrantObject): number {
-  return compareTexts(a.vhost, b.vhost) || compareTexts(a.user, b.user) || compareTexts(topicOf(a), topicOf(b));
+function byUserAndTopic(a: GrantObject, b: GrantObject): number {
+  return byVhostAndUser(a, b) || compareTexts(topicOf(a), topicOf(b));
 }
 
 function topicOf(grant: GrantObject): string {
@@ -209,17 +207,6 @@ function topicOf(grant: GrantObject): string {
 
 function always(): boolean {
   return true;
-}
-
-function byEnds(a: BindingObject, b: BindingObject): number {
-  return (
-    compareTexts(a.vhost, b.vhost) ||
-    compareTexts(a.source, b.source) ||
-    compareTexts(a.destinationKind, b.destinationKind) ||
-    compareTexts(a.destination, b.destination) ||
-    compareTexts(a.routingKey, b.routingKey) ||
-    a.position - b.position
-  );
 }
 
 function endKey(kind: 'queue' | 'exchange', vhost: string, name: string): string {
