@@ -75,12 +75,21 @@ export class HttpError extends Error {
   readonly status: number;
   readonly code: string;
   readonly headers: Record<string, string>;
+  /** What is sent as JSON. */
+  readonly body: Record<string, unknown>;
 
-  constructor(status: number, code: string, reason: string, headers: Record<string, string> = {}) {
+  constructor(
+    status: number,
+    code: string,
+    reason: string,
+    headers: Record<string, string> = {},
+    body: Record<string, unknown> = { error: code, reason },
+  ) {
     super(reason);
     this.status = status;
     this.code = code;
     this.headers = headers;
+    this.body = body;
   }
 }
 

@@ -22,7 +22,10 @@ import { definitionRoutes } from './api/definitions.js';
 import { parameterRoutes } from './api/parameters.js';
 import { exchangeRoutes } from './api/exchanges.js';
 import { healthRoutes } from './api/health.js';
+import { healthCheckRoutes } from './api/health-checks.js';
+import { memberRoutes } from './api/members.js';
 import { nodeRoutes } from './api/nodes.js';
+import { overviewRoutes } from './api/overview.js';
 import { policyRoutes } from './api/policies.js';
 import { leadingRoutes } from './api/leading.js';
 import { queueRoutes } from './api/queues.js';
@@ -52,7 +55,10 @@ const resources: readonly Resource[] = [
   ...clusterRoutes,
   ...coordinatorRoutes,
   ...leadingRoutes,
+  ...memberRoutes,
   ...nodeRoutes,
+  ...overviewRoutes,
+  ...healthCheckRoutes,
   ...queueRoutes,
   ...exchangeRoutes,
   ...bindingRoutes,
@@ -303,8 +309,8 @@ export class ManagementServer {
 
   private refuse(response: ServerResponse, error: unknown): void {
     if (error instanceof HttpError || error instanceof RefusedError) {
-      const { status, code, message, headers } = error instanceof HttpError ? error : httpError(error);
-      answerAtOnce(response, status, { error: code, reason: message }, headers);
+      const { status, body, headers } = error instanceof HttpError ? error : httpError(error);
+      answerAtOnce(response, status, body, headers);
     } else {
       this.options.logger.error('HTTP request failed', { error: String(error) });
       answerAtOnce(response, 500, { error: 'internal_error', reason: String(error) });

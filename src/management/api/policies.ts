@@ -1,5 +1,7 @@
 import type { BrokerNode } from '../../broker-node.js';
 import { describePolicy } from '../describe.js';
+import { list } from '../lists/list.js';
+import { byVhostAndName } from '../lists/orders.js';
 import { type PolicyFields, policyFields } from '../policy-fields.js';
 import { Done, HttpError, type Resource, requireStarted } from '../resource.js';
 
@@ -40,20 +42,24 @@ function routesOf(
     {
       path: `/api/${collection}`,
       needs: ['management', needs[1]],
-      get({ broker, enters }) {
+      async get(request) {
+        const { broker, enters } = request;
         requireStarted(broker);
-        const policies = policiesOf(broker).list();
-        return policies.filter(({ vhost }) => enters(vhost)).map(describePolicy);
+        const items = policiesOf(broker).list();
+        const isIn = ({ vhost }: PolicyObject): boolean => enters(vhost);
+        return await list<PolicyObject>(request, { items, isIn, compare: byVhostAndName, describe: describePolicy });
       },
     },
     {
       path: `/api/${collection}/:vhost`,
       needs: ['management', needs[1]],
-      get({ broker, parameters }) {
+      async get(request) {
+        const { broker, parameters } = request;
         requireStarted(broker);
         const vhost = parameters['vhost']!;
         if (!broker.broker.hasVhost(vhost)) throw new HttpError(404, 'not_found', `no vhost '${vhost}'`);
-        return policiesOf(broker).list(vhost).map(describePolicy);
+        const items = policiesOf(broker).list(vhost);
+        return await list<PolicyObject>(request, { items, compare: byVhostAndName, describe: describePolicy });
       },
     },
     {

@@ -3,19 +3,24 @@ import type { VhostDescription } from '../../model/access/operations.js';
 import type { QueueType } from '../../model/wiring/objects.js';
 import { notFound, optionalText, tagList } from '../read.js';
 import { Done, type Resource, requireStarted } from '../resource.js';
-import { describePermission } from '../describe.js';
+import { list } from '../lists/list.js';
+import { compareTexts } from '../sorted.js';
 
 /** Vhosts, under RabbitMQ's paths and by its names. */
 export const vhostRoutes: readonly Resource[] = [
   {
     path: '/api/vhosts',
     needs: ['management', 'administrator'],
-    get({ broker, sees }) {
+    async get(request) {
+      const { broker, sees } = request;
       requireStarted(broker);
-      return broker.access
-        .vhosts()
-        .filter(({ name }) => sees(name))
-        .map((vhost) => describe(vhost, broker));
+      return await list<string>(request, {
+        items: broker.tables.vhostNames(),
+        isIn: sees,
+        compare: compareTexts,
+        name: (name) => name,
+        describe: (name) => describe(broker.access.vhost(name) ?? { name, description: '', tags: [] }, broker),
+      });
     },
   },
   {
@@ -42,19 +47,6 @@ export const vhostRoutes: readonly Resource[] = [
       return new Done(204);
     },
   },
-  {
-    path: '/api/vhosts/:vhost/permissions',
-    needs: ['administrator', 'administrator'],
-    get({ broker, parameters }) {
-      requireStarted(broker);
-      const name = parameters['vhost']!;
-      if (broker.access.vhost(name) === undefined) throw notFound(`vhost '${name}'`);
-      return broker.access
-        .permissions()
-        .filter(({ vhost }) => vhost === name)
-        .map(describePermission);
-    },
-  },
 ];
 
 /** What is not said stays as it is. @throws HttpError 400 */
@@ -63,9 +55,8 @@ function readVhost(
   body: Record<string, unknown>,
   current: VhostDescription | undefined,
 ): VhostDescription {
-  const isSaid = body['description'] !== undefined || body['tags'] !== undefined;
-  const said = { description: optionalText(body, 'description') ?? '', tags: tagList(body['tags']) };
-  const { description, tags } = isSaid ? said : (current ?? said);
+  const description = optionalText(body, 'description') ?? current?.description ?? '';
+  const tags = body['tags'] === undefined ? (current?.tags ?? []) : tagList(body['tags']);
   const type = (optionalText(body, 'default_queue_type') || undefined) ?? current?.defaultQueueType ?? noQueueType;
   return { name, description, tags, ...(type === noQueueType ? {} : { defaultQueueType: type as QueueType }) };
 }

@@ -16,12 +16,10 @@ import {
 } from '../describe.js';
 import { byEnds, byNameAlone, byVhostAndName, byVhostAndUser } from '../lists/orders.js';
 import type { Pace } from '../pace.js';
+import { rabbitmqVersion } from '../rabbitmq-version.js';
 import { compareTexts, sorted } from '../sorted.js';
 import { version } from '../../version.js';
 import { type SectionName, sectionNames, vhostSections } from './sections.js';
-
-/** Whose format it is. */
-const rabbitVersion = '3.10.8';
 
 type Described = Record<string, unknown>;
 
@@ -32,8 +30,8 @@ export async function* exportDefinitions(
   pace: Pace,
 ): AsyncGenerator<string, void> {
   const head = {
-    rabbit_version: rabbitVersion,
-    rabbitmq_version: rabbitVersion,
+    rabbit_version: rabbitmqVersion,
+    rabbitmq_version: rabbitmqVersion,
     product_name: 'Understudy',
     product_version: version,
     rabbitmq_definition_format: vhost === undefined ? 'cluster' : 'single_virtual_host',

@@ -234,6 +234,11 @@ export class WiringTables {
     for (const { current } of this.parameters.values()) yield current!;
   }
 
+  /** Number of exchanges in a vhost, the predeclared ones too; those count as well that only bindings know of. */
+  exchangeCount(vhost: string): number {
+    return this.vhosts.get(vhost)?.exchanges.size ?? 0;
+  }
+
   /** Number of queues in a vhost. */
   queueCount(vhost: string): number {
     return this.vhosts.get(vhost)?.queueCount ?? 0;
