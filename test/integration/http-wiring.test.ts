@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import * as amqp from 'amqplib';
 import { Broker } from '../../src/index.js';
+import { withCluster } from '../support/with-cluster.js';
 import { request } from './support/http.js';
 
 type Entry = Record<string, unknown>;
@@ -356,5 +357,49 @@ describe('HTTP', () => {
     await client.close();
     assert.deepEqual((await get<Entry>('queues/safe/of%20a%20client'))['arguments'], quorum);
     await ask('DELETE', 'vhosts/safe');
+  });
+});
+
+describe('lists of a cluster', () => {
+  it('have what is in queues that other nodes lead, and say of those that nobody leads that they are down', async () => {
+    await withCluster([], async (cluster) => {
+      const [first, second, third] = cluster.nodes;
+      const api = async (node: number, method: string, path: string, body?: unknown): Promise<unknown> => {
+        const answer = await request(`${cluster.nodes[node]!.httpUrl.origin}/api/${path}`, { method, body });
+        assert.ok(answer.status < 300, JSON.stringify(answer.body));
+        return answer.body;
+      };
+      for (const [node, { amqpUrl }] of [first!, second!].entries()) {
+        const client = await amqp.connect(amqpUrl);
+        const channel = await client.createConfirmChannel();
+        for (let i = 0; i < 10; i++) {
+          const table = i === 0 && node === 1 ? { 'x-replicate': 'none' } : {};
+          await api(node, 'PUT', `queues/%2F/q${node}.${i}`, { durable: true, arguments: table });
+          for (let n = 0; n < i; n++) channel.sendToQueue(`q${node}.${i}`, Buffer.from('x'), { persistent: true });
+        }
+        await channel.waitForConfirms();
+        await client.close();
+      }
+      const listed = (await api(2, 'GET', 'queues/%2F?sort=messages')) as Entry[];
+      assert.deepEqual(
+        listed.map(({ name, messages, state }) => [Number(String(name).slice(3)), messages, state]),
+        Array.from({ length: 20 }, (_, i) => [i >> 1, i >> 1, 'running']),
+      );
+      assert.ok(new Set(listed.map(({ leader }) => leader)).size > 1, 'several nodes lead them');
+      const nodes = (await api(2, 'GET', 'nodes')) as Entry[];
+      assert.deepEqual(
+        nodes.map(({ name, running }) => [name, running]),
+        [first!, second!, third!].map(({ name }) => [name, true]),
+      );
+      const critical = await request(`${third!.httpUrl.origin}/api/health/checks/node-is-quorum-critical`);
+      assert.equal(critical.status, 200);
+      await second!.kill();
+      const one = (await api(0, 'GET', 'queues/%2F/q1.0')) as Entry;
+      assert.deepEqual([one['state'], one['messages']], ['down', undefined]);
+      const page = (await api(0, 'GET', 'queues/%2F?page=1&sort=name')) as Listed;
+      const down = page.items.filter(({ state }) => state === 'down').map(({ name }) => name);
+      assert.deepEqual(down, ['q1.0']);
+      assert.equal(page['total_count'], 20);
+    });
   });
 });

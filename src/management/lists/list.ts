@@ -98,7 +98,7 @@ class List<T> {
     const keyed: { item: T; key: unknown }[] = [];
     for (let from = 0; from < items.length; from += askedMax) {
       const some = items.slice(from, from + askedMax);
-      const described = some.map((item) => source.describe(item));
+      const described = some.map((item) => (isAsked ? {} : source.describe(item)));
       if (isAsked) await Promise.all(some.map((item, i) => source.asked!.ask(item, described[i]!)));
       for (let i = 0; i < some.length; i++) keyed.push({ item: some[i]!, key: query.sortKey(described[i]!) });
       if (pace.isOver) await pace.next();

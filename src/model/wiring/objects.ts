@@ -284,21 +284,25 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
       };
     case 'policy':
     case 'operatorPolicy':
-      return {
-        kind: json['kind'],
-        position: 0,
-        vhost: String(json['vhost']),
-        name: String(json['name']),
-        pattern: String(json['pattern']),
-        priority: Number(json['priority']),
-        applyTo: json['applyTo'] as ApplyTo,
-        definition: json['definition'] as Definition,
-      };
+      return decodePolicy(json['kind'], json);
     case 'globalParameter':
       return { kind: 'globalParameter', position: 0, name: String(json['name']), value: json['value'] ?? null };
     default:
       return readAccessObject(json);
   }
+}
+
+function decodePolicy(kind: PolicyObject['kind'], json: Record<string, Json>): PolicyObject {
+  return {
+    kind,
+    position: 0,
+    vhost: String(json['vhost']),
+    name: String(json['name']),
+    pattern: String(json['pattern']),
+    priority: Number(json['priority']),
+    applyTo: json['applyTo'] as ApplyTo,
+    definition: json['definition'] as Definition,
+  };
 }
 
 function decodeVhost({ name, description = '', tags = [], defaultQueueType }: Record<string, Json>): VhostObject {
