@@ -16,6 +16,7 @@ import { inQuorumQueues } from './cases/quorum.js';
 import { noWait } from './cases/no-wait.js';
 import { notFound } from './cases/not-found.js';
 import { otherExchanges } from './cases/other-exchanges.js';
+import { policyCases } from './cases/policies.js';
 import { preconditionsFailed } from './cases/preconditions.js';
 import { prioritiesAndLimits } from './cases/priorities.js';
 import { properties } from './cases/properties.js';
@@ -49,6 +50,7 @@ export const cases: readonly Case[] = [
   ...deadLetters,
   ...deathRecords,
   ...prioritiesAndLimits,
+  ...policyCases,
   ...replyTo,
   ...inQuorumQueues,
   ...intendedDifferences,
