@@ -360,6 +360,34 @@ describe('HTTP', () => {
   });
 });
 
+describe('queues and exchanges of a cluster', () => {
+  it('are changed through any node, on all of them', async () => {
+    await withCluster([], async (cluster) => {
+      const status = async (node: number, method: string, path: string, body?: unknown): Promise<number> =>
+        (await request(`${cluster.nodes[node]!.httpUrl.origin}/api/${path}`, { method, body })).status;
+      const client = await amqp.connect(cluster.nodes[0]!.amqpUrl);
+      const channel = await client.createConfirmChannel();
+      assert.equal(await status(0, 'PUT', 'queues/%2F/q', { durable: true }), 201);
+      assert.equal(await status(1, 'PUT', 'queues/%2F/q', { durable: true }), 204);
+      assert.equal(await status(1, 'PUT', 'exchanges/%2F/x', { type: 'topic', durable: true }), 201);
+      assert.equal(await status(2, 'POST', 'bindings/%2F/e/x/q/q', { routing_key: 'a.#' }), 201);
+      for (let i = 0; i < 5; i++) channel.publish('x', 'a.b', Buffer.from('x'), { persistent: true });
+      await channel.waitForConfirms();
+      assert.equal((await channel.checkQueue('q')).messageCount, 5);
+      assert.equal(await status(2, 'DELETE', 'queues/%2F/q/contents'), 204);
+      assert.equal((await channel.checkQueue('q')).messageCount, 0);
+      assert.equal(await status(0, 'DELETE', `bindings/%2F/e/x/q/q/a.%2523`), 204);
+      assert.equal(await status(2, 'DELETE', 'exchanges/%2F/x?if-unused=true'), 204);
+      assert.equal(await status(1, 'DELETE', 'queues/%2F/q?if-empty=true'), 204);
+      for (const node of [0, 1, 2]) {
+        assert.equal(await status(node, 'GET', 'queues/%2F/q'), 404);
+        assert.equal(await status(node, 'GET', 'exchanges/%2F/x'), 404);
+      }
+      await client.close();
+    });
+  });
+});
+
 describe('lists of a cluster', () => {
   it('have what is in queues that other nodes lead, and say of those that nobody leads that they are down', async () => {
     await withCluster([], async (cluster) => {

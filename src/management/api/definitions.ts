@@ -48,6 +48,8 @@ async function importAll({
   } catch (error) {
     if (!(error instanceof DefinitionsError)) throw error;
     const { message, isTooLarge } = error;
+    // Whoever has sent them may not have waited.
+    broker.ports.logger.warn('definitions were refused', { asker, reason: message });
     throw isTooLarge ? new HttpError(413, 'too_large', message) : new HttpError(400, 'bad_request', message);
   } finally {
     importing.delete(broker);
