@@ -58,6 +58,8 @@ export interface QueueDeclaration {
   vhost: string;
   /** '' = the server makes a name. */
   name: string;
+  /** It has made the name before, here or elsewhere: it may be one of those that clients cannot choose. */
+  serverNamed?: boolean;
   passive: boolean;
   durable: boolean;
   exclusive: boolean;
@@ -89,8 +91,9 @@ export interface QueueStatus extends QueueInfo {
   exclusive: boolean;
   autoDelete: boolean;
   arguments: Arguments;
-  /** The policy that applies, and what it sets; '' = none. */
+  /** The policies that apply, '' = none, and what they set together. */
   policy: string;
+  operatorPolicy: string;
   policyDefinition: Definition;
   /** How far it is on its way to another group; '' = it stays where it is. */
   moving: MoveStage | '';

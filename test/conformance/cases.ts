@@ -18,6 +18,7 @@ import { noWait } from './cases/no-wait.js';
 import { notFound } from './cases/not-found.js';
 import { ownQueues } from './cases/own-queues.js';
 import { otherExchanges } from './cases/other-exchanges.js';
+import { policyCases } from './cases/policies.js';
 import { preconditionsFailed } from './cases/preconditions.js';
 import { prioritiesAndLimits } from './cases/priorities.js';
 import { properties } from './cases/properties.js';
@@ -55,6 +56,7 @@ export const cases: readonly Case[] = [
   ...sizes,
   ...delayed,
   ...ownQueues,
+  ...policyCases,
   ...replyTo,
   ...inQuorumQueues,
   ...intendedDifferences,

@@ -322,6 +322,7 @@ export class FakeBroker implements Broker, Wiring {
       autoDelete,
       arguments: args,
       policy: '',
+      operatorPolicy: '',
       policyDefinition: {},
       moving: '',
       unacknowledged: queue.held.size,

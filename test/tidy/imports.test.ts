@@ -23,7 +23,7 @@ const allowed: Record<string, readonly string[]> = {
   'version.ts': [],
   'broker-options.ts': ['base', 'model', 'store', 'cluster'],
   'broker-node.ts': ['base', 'wire', 'log', 'model', 'store', 'cluster', 'broker-options.ts'],
-  management: ['base', 'model', 'config', 'security', 'broker-node.ts'],
+  management: ['base', 'model', 'config', 'security', 'broker-node.ts', 'version.ts'],
   'node.ts': [...everything, 'broker-node.ts', 'broker-options.ts', 'management', 'version.ts'],
   embed: [...everything, 'broker-options.ts', 'broker-node.ts', 'node.ts'],
   'index.ts': ['base', 'config', 'embed', 'version.ts'],

@@ -277,7 +277,7 @@ export class ClusterBroker implements Broker {
     const { members, queues } = this.options;
     const queue = queues.find(vhost, name) ?? (await queues.found(vhost, name));
     const { ready, unacknowledged, consumers } = await this.contents.count(queue);
-    const { policy } = this.tables.settings.of(queue);
+    const { policy, operatorPolicy, definition } = this.tables.settings.of(queue).by;
     return {
       name,
       vhost,
@@ -286,7 +286,8 @@ export class ClusterBroker implements Broker {
       autoDelete: queue.autoDelete,
       arguments: queue.arguments,
       policy: policy?.name ?? '',
-      policyDefinition: policy?.definition ?? {},
+      operatorPolicy: operatorPolicy?.name ?? '',
+      policyDefinition: definition ?? {},
       moving: this.tables.moves.of(queue)?.stage ?? '',
       messages: ready,
       unacknowledged,

@@ -85,6 +85,7 @@ const settings: readonly Setting[] = [
 ];
 
 const queueSettings = settings.filter(({ of }) => of !== 'exchanges');
+const knownKeys = settings.map(({ key }) => key).join(', ');
 
 /** The arguments of queues that stand for settings, with what they may be. */
 export const settingArguments: readonly (readonly [argument: string, check: Check])[] = [
@@ -98,13 +99,13 @@ export const settingArguments: readonly (readonly [argument: string, check: Chec
 
 /**
  * Checks a definition as it came from outside.
+ * @param known the keys that it may have, for the text
  * @returns '' or what is wrong with it.
  */
-export function definitionProblem(definition: unknown, applyTo: ApplyTo): string {
+export function definitionProblem(definition: unknown, applyTo: ApplyTo, known: string = knownKeys): string {
   if (typeof definition !== 'object' || definition === null || Array.isArray(definition))
     return 'the definition must be an object of keys and values';
   const entries = Object.entries(definition as Record<string, unknown>);
-  const known = settings.map(({ key }) => key).join(', ');
   if (entries.length === 0) return `the definition sets nothing: it may have ${known}`;
   for (const [key, value] of entries) {
     const setting = settings.find((candidate) => candidate.key === key);

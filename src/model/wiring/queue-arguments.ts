@@ -9,12 +9,15 @@ import { argument, argumentsEqual, describeArgument } from './arguments.js';
 import { isDurable, type QueueObject } from './objects.js';
 import { levelShareCheck, priorityChecks, priorityLevels, shareProblem } from './priority-arguments.js';
 
+/** Of what kind a queue is. */
+export const typeArgument = 'x-queue-type';
+
 /** The names that this broker and others have for them. */
 const lastValueArguments = ['x-last-value-key', 'qpid.last_value_queue_key'];
 const groupArguments = ['x-group-key', 'qpid.group_header_key'];
 
 const checks: ReadonlyMap<string, Check> = new Map([
-  ['x-queue-type', oneOf('classic', 'quorum')],
+  [typeArgument, oneOf('classic', 'quorum')],
   ['x-dead-letter-strategy', oneOf('at-most-once', 'at-least-once')],
   ...priorityChecks,
   ['x-single-active-consumer', flag],
@@ -30,7 +33,7 @@ const checks: ReadonlyMap<string, Check> = new Map([
 
 /** 'classic' or 'quorum'; what a queue has no other argument for is classic. */
 export function queueType(table: Arguments): ArgumentValue {
-  return argument(table, 'x-queue-type') ?? 'classic';
+  return argument(table, typeArgument) ?? 'classic';
 }
 
 /** The header of which a queue keeps the last message for each value; undefined: it keeps all. */
@@ -59,7 +62,7 @@ export function replicaOptions(queue: QueueObject): ReplicaOptions {
  * @throws RefusedError precondition-failed, or not-implemented for streams.
  */
 export function checkQueueArguments(table: Arguments, what: string): void {
-  if (argument(table, 'x-queue-type') === 'stream') {
+  if (argument(table, typeArgument) === 'stream') {
     throw new RefusedError(
       Refusal.notImplemented,
       `${what} cannot be declared: queues of type 'stream' are not implemented; use 'classic' or 'quorum'`,
@@ -91,9 +94,9 @@ function refuse(key: string, what: string, reason: string): never {
 
 /** The first known argument in which a declaration differs from the queue that is there; undefined if there is none. */
 export function differingQueueArgument(current: Arguments, received: Arguments): string | undefined {
-  if (!argumentsEqual(queueType(current), queueType(received))) return 'x-queue-type';
+  if (!argumentsEqual(queueType(current), queueType(received))) return typeArgument;
   for (const key of checks.keys()) {
-    if (key !== 'x-queue-type' && !argumentsEqual(argument(current, key), argument(received, key))) return key;
+    if (key !== typeArgument && !argumentsEqual(argument(current, key), argument(received, key))) return key;
   }
   for (const key of [...Object.keys(current), ...Object.keys(received)]) {
     const isKnown = levelShareCheck(key) !== undefined;
