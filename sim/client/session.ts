@@ -24,6 +24,8 @@ export interface Consumer {
   /** Life of the queue's name when the client asked. */
   readonly life: number;
   subscription: Subscription | undefined;
+  /** Of the consumer, see `Asker`. */
+  readonly priority?: number;
 }
 
 export interface PublishRequest {
@@ -101,7 +103,9 @@ export class Session implements PublishOwner, DeliverySink {
       return;
     }
     const wire = { publisher: this.world.publisherNumber(message.publisher), number: message.number };
-    encodeMessage(this.parts, wire, request.exchange, request.routingKey, message.persistent, request.paddingBytes);
+    const { exchange, routingKey, paddingBytes } = request;
+    encodeMessage(this.parts, wire, exchange, routingKey, message.persistent, paddingBytes, message.labels);
+    if (message.labels.lifeMs > 0) this.parts.expiresAt = this.world.wall() + message.labels.lifeMs;
     const tag = this.nextTag++;
     const open: OpenPublish = { message, partsLeft: 0, refused: false, unroutable: false };
     this.publishes.set(tag, open);
@@ -178,6 +182,7 @@ export class Session implements PublishOwner, DeliverySink {
     this.publishes.delete(tag);
     if (this.closed) return;
     if (open.refused) {
+      this.world.history.refused(open.message, this.broker.node);
       this.client.refused(open.message);
       return;
     }
@@ -215,7 +220,7 @@ export class Session implements PublishOwner, DeliverySink {
       consumerTag: `c${consumer.id}`,
       noAck: consumer.noAck,
       exclusive: false,
-      arguments: {},
+      arguments: consumer.priority === undefined ? {} : { 'x-priority': consumer.priority },
       connection: this.id,
       credit,
       sink: this,
@@ -235,9 +240,15 @@ export class Session implements PublishOwner, DeliverySink {
     await consumer.subscription.cancel();
   }
 
-  deliver(subscription: Subscription, position: number, redelivered: boolean, message: EnqueueView): void {
+  deliver(
+    subscription: Subscription,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void {
     const consumer = subscription.cookie as Consumer;
-    const delivery = this.record(consumer, subscription, position, redelivered, message);
+    const delivery = this.record(consumer, subscription, position, redelivered, message, returns);
     if (delivery === undefined) return;
     if (!consumer.noAck) this.held.set(delivery, subscription);
     this.client.delivered(delivery, consumer);
@@ -261,8 +272,8 @@ export class Session implements PublishOwner, DeliverySink {
       noAck: consumer.noAck,
       connection: this.id,
       sink: this,
-      got: (message, position, redelivered, _remaining, holder) => {
-        const delivery = this.record(consumer, holder, position, redelivered, message);
+      got: (message, position, redelivered, _remaining, holder, returns) => {
+        const delivery = this.record(consumer, holder, position, redelivered, message, returns);
         if (delivery === undefined) return;
         if (!consumer.noAck) this.held.set(delivery, holder);
         got(delivery);
@@ -306,6 +317,7 @@ export class Session implements PublishOwner, DeliverySink {
     position: number,
     redelivered: boolean,
     view: EnqueueView,
+    returns: number,
   ): Delivery | undefined {
     const { world } = this;
     if (this.closed) {
@@ -329,6 +341,8 @@ export class Session implements PublishOwner, DeliverySink {
       noAck: consumer.noAck,
       group,
       epoch,
+      attachment: group < 0 ? undefined : this.probe.attachment(group),
+      returns,
     });
     world.history.delivered(delivery);
     return delivery;
