@@ -94,7 +94,8 @@ export class ServedQueue implements QueueWatcher, Expiring {
     if (!this.isKnown) return;
     this.knowsKeys = true;
     this.keyed = KeyedQueue.of(this, this.service);
-    for (const position of this.namedEarly) this.keyed?.named(position);
+    for (const position of this.namedEarly)
+      if (this.state.index.find(position)?.state === EntryState.delivered) this.keyed?.named(position);
     this.namedEarly = [];
   }
 
@@ -258,10 +259,12 @@ export class ServedQueue implements QueueWatcher, Expiring {
     const entry = index.find(position);
     if (entry === undefined) return;
     this.unnamed?.delete(position);
-    if (this.keyed !== undefined) this.keyed.named(position);
-    else if (!this.knowsKeys) this.namedEarly.push(position);
     if (entry.state === EntryState.ready) index.deliver(entry, holder);
     else if (entry.state === EntryState.delivered && entry.holder === replaced) index.handOver(entry, holder);
+    // What its client has settled before is on its way out, though it may not know that.
+    else return;
+    if (this.keyed !== undefined) this.keyed.named(position);
+    else if (!this.knowsKeys) this.namedEarly.push(position);
   }
 
   /** A node gives back what its older attachment `replaced` has, or what the last primary's clients held. */
