@@ -210,16 +210,18 @@ export class Workload {
     if (random.chance(0.4)) this.produce(new Loner(world, 'auto-delete', false));
   }
 
-  private startKind({ queues, targets, consumers, isGot }: KindLoad, late: number): void {
+  private startKind({ queues, targets, consumers, isGot, clients }: KindLoad, late: number): void {
     const { world, options } = this;
+    for (const client of clients(world)) this.produce(client);
     const [first] = queues;
-    this.produce(new Publisher(world, `pub-${first!.name}`, targets, kindMessages, options.durationMs));
+    if (first === undefined) return;
+    this.produce(new Publisher(world, `pub-${first.name}`, targets, kindMessages, options.durationMs));
     for (const { name } of queues)
       for (const [i, style] of consumers.entries()) {
         const whole = { ...this.style(name), noAck: false, ...style };
         this.consume(new ConsumingClient(world, `con-${name}-${i + 1}`, name, whole), late);
       }
-    if (isGot) this.produce(new Getter(world, `getter-${first!.name}`, first!.name, false));
+    if (isGot) this.produce(new Getter(world, `getter-${first.name}`, first.name, false));
   }
 
   private mayChangeAccess(): boolean {

@@ -1,4 +1,5 @@
 import type { Copy } from '../history.js';
+import type { Labels } from '../queue-kind.js';
 
 /**
  * The queue may have given the message up by itself: it expired, or came back too often; or newer ones took its place, so many at
@@ -11,16 +12,14 @@ export function isGivenUp(copy: Copy): boolean {
   const { keepsNewest, lengthMax, returnsMax, ttlMs } = queue.kind;
   if (ttlMs !== undefined || message.labels.lifeMs > 0) return true;
   if (returnsMax !== undefined) return copy.deliveries.some(({ state }) => state === 'requeued' || state === 'dropped');
-  if (keepsNewest === true) return newerThan(copy).some((other) => other.message.labels.key === message.labels.key);
-  return lengthMax !== undefined && newerThan(copy).length >= lengthMax;
+  if (keepsNewest === true) return newerThan(copy, ({ key }) => key === message.labels.key) > 0;
+  return lengthMax !== undefined && newerThan(copy, () => true) >= lengthMax;
 }
 
-/** Messages that may have come into its queue after it. */
-function newerThan(copy: Copy): Copy[] {
-  const { number } = copy.message;
-  return copy.queue.copies.filter((other) => {
-    if (other === copy) return false;
-    const { message } = other;
-    return (message.number > number && message.sends.length > 0) || message.sends.length > 1;
-  });
+/** How many messages may have come into its queue after it, of those with such labels. */
+function newerThan({ queue, message }: Copy, isMeant: (labels: Labels) => boolean): number {
+  let count = message.sends.length - 1;
+  for (const { message: other } of queue.copies)
+    if (other !== message && isMeant(other.labels)) count += other.sends.length - (other.number > message.number ? 0 : 1);
+  return count;
 }

@@ -9,6 +9,7 @@ import { elections } from './elections.js';
 import { handOver } from './hand-over.js';
 import { handOverPutOff } from './hand-over-put-off.js';
 import { forgotten } from './forgotten.js';
+import { boundedQueues, keyedQueues, sideWays, turns } from './kinds.js';
 import { killWhileJoining } from './kill-while-joining.js';
 import { lateConfirms } from './late-confirms.js';
 import { lostBatch } from './lost-batch.js';
@@ -33,6 +34,7 @@ import { wiring } from './wiring.js';
 
 /** Every directed scenario. With all rules kept each must be green, like any run. */
 export const scenarios: readonly Scenario[] = [
+  boundedQueues,
   brokenHandOver,
   coordinatorRestored,
   deaths,
@@ -44,6 +46,7 @@ export const scenarios: readonly Scenario[] = [
   handOver,
   handOverPutOff,
   forgotten,
+  keyedQueues,
   killWhileJoining,
   lateConfirms,
   lostBatch,
@@ -58,10 +61,12 @@ export const scenarios: readonly Scenario[] = [
   queueMoves,
   reattachment,
   rollingUpgrade,
+  sideWays,
   staleRecords,
   tooFew,
   tooFewOfAQueue,
   transactions,
+  turns,
   unansweredShrink,
   wiring,
 ];

@@ -8,9 +8,12 @@ import { keyHeader } from '../client/message.js';
 import { type Labels, noLabels, type QueueKind } from '../queue-kind.js';
 import type { SimRandom } from '../random.js';
 import type { SimWorld } from '../world.js';
+import type { Actor } from './actor.js';
 import type { ConsumerStyle } from './consumer.js';
+import { Correspondent } from './correspondent.js';
 import type { ExchangePlan, QueuePlan } from './declarer.js';
 import { smallPadding, type Target } from './publisher.js';
+import { Tenant } from './tenant.js';
 
 /** One kind in a run. */
 export interface KindLoad {
@@ -24,7 +27,14 @@ export interface KindLoad {
   readonly drains: readonly Partial<ConsumerStyle>[];
   /** Somebody gets messages, too. */
   readonly isGot: boolean;
+  /** Who else uses it. */
+  readonly clients: (world: SimWorld) => readonly (Actor & { run(): Promise<void> })[];
 }
+
+const nobody = (): readonly [] => [];
+const noLoad: KindLoad = {
+  ...{ queues: [], exchanges: [], targets: [], consumers: [], drains: [], isGot: false, clients: nobody },
+};
 
 /** Messages for each kind. */
 export const kindMessages = 24;
@@ -114,8 +124,16 @@ const makers = {
       consumers: [{}],
       drains: [{}],
       isGot: false,
+      clients: nobody,
     };
   },
+  /** Queues that go when they are not used. */
+  tenant: (): KindLoad => ({ ...noLoad, clients: (world) => [new Tenant(world, 'tenant')] }),
+  /** Replies to waiting clients. */
+  reply: (): KindLoad => ({
+    ...noLoad,
+    clients: (world) => [new Correspondent(world, 'correspondent1'), new Correspondent(world, 'correspondent2')],
+  }),
 } as const;
 
 export type KindName = keyof typeof makers;
@@ -139,7 +157,7 @@ function load(
     queues: [{ name, durable: true, fanned: false, arguments: args, isApart: true, kind }],
     exchanges: [],
     targets: [{ exchange: '', routingKey: name, queues: [name], labels }],
-    ...{ consumers, drains, isGot },
+    ...{ consumers, drains, isGot, clients: nobody },
   };
 }
 

@@ -69,7 +69,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   constructor(service: GroupService, state: QueueState) {
     this.service = service;
     this.state = state;
-    this.consumers = new QueueConsumers(() => this.traits.singleActive);
+    this.consumers = new QueueConsumers(() => this.traits.singleActive && service.rules.oneActive);
     this.shedding = new Shedding(this, service);
     const handedOver = service.handedOver(state.incarnation);
     this.handedUpTo = handedOver?.handedUpTo ?? 0;
@@ -230,7 +230,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   /** Counts that the message came back. True: too often, so it leaves the queue. */
   private countReturn(entry: Entry): boolean {
     const count = this.service.returns.add(this, entry.position);
-    if (count <= this.traits.returnsMax) return false;
+    if (count <= this.traits.returnsMax || !this.service.rules.returnsLimited) return false;
     this.bury(entry, DeathReason.deliveryLimit);
     return true;
   }
