@@ -36,7 +36,8 @@ export class BoundsKept extends Checker {
     const most = kind.keepsNewest === true ? 1 : kind.lengthMax;
     if (most === undefined || (kind.keepsNewest === true && key === 0)) return;
     const count = noteIn(this.drained, kind.keepsNewest === true ? `${name} ${key}` : name, position);
-    if (count > most) this.fail(`${name} had ${count} messages at rest${key === 0 ? '' : ` with key ${key}`}: ${delivery}`);
+    if (count > most)
+      this.fail(`${name} had ${count} messages at rest${key === 0 ? '' : ` with key ${key}`}: ${delivery}`);
   }
 
   override poll(): void {
@@ -53,7 +54,8 @@ export class BoundsKept extends Checker {
     const left = positions.filter((position) => !given.has(position)).length;
     // What was asked for and not given may be on its way, and come back.
     const onItsWay = Math.max(0, (this.wanted.get(name) ?? 0) - given.size);
-    if (left > most + onItsWay) this.fail(`${name} has ${left} messages that were given to nobody, and may have ${most}`);
+    if (left > most + onItsWay)
+      this.fail(`${name} has ${left} messages that were given to nobody, and may have ${most}`);
   }
 
   /** As committed on its primary. */

@@ -20,6 +20,7 @@ export function isGivenUp(copy: Copy): boolean {
 function newerThan({ queue, message }: Copy, isMeant: (labels: Labels) => boolean): number {
   let count = message.sends.length - 1;
   for (const { message: other } of queue.copies)
-    if (other !== message && isMeant(other.labels)) count += other.sends.length - (other.number > message.number ? 0 : 1);
+    if (other !== message && isMeant(other.labels))
+      count += other.sends.length - (other.number > message.number ? 0 : 1);
   return count;
 }

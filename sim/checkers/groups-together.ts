@@ -25,7 +25,8 @@ export class GroupsTogether extends Checker {
     if (redelivered) return;
     const group = `${copy.queue.name} ${key}`;
     const last = this.lastOf.get(group);
-    if (last !== undefined && last.position > delivery.position) this.fail(`${delivery}, of group ${key}, after ${last}`);
+    if (last !== undefined && last.position > delivery.position)
+      this.fail(`${delivery}, of group ${key}, after ${last}`);
     this.lastOf.set(group, delivery);
   }
 }

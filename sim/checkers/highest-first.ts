@@ -67,7 +67,9 @@ export class HighestFirst extends Checker {
     let others = 0;
     for (const [id, { unanswered }] of askers) if (id !== consumer) others += unanswered;
     if (passedOver.length > others)
-      this.fail(`${delivery} with priority ${priorityOf(copy)}, before ${passedOver[0]} with ${priorityOf(passedOver[0]!)}`);
+      this.fail(
+        `${delivery} with priority ${priorityOf(copy)}, before ${passedOver[0]} with ${priorityOf(passedOver[0]!)}`,
+      );
   }
 
   private of(queue: string): Seen | undefined {

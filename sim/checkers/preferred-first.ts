@@ -1,7 +1,8 @@
 /**
  * Consumers with a higher priority are given messages first: another one is given any only when they have all that they asked for.
  *
- * From outside: one is passed over if it had asked long before, is still there, and gets nothing soon. Judged while nothing fails.
+ * From outside: one is passed over if it had asked long before, is still there, and gets nothing soon. Judged while nothing fails, and
+ * not in the first moments of an epoch: a new primary serves those that have come again, one after the other.
  */
 import type { Asker, Delivery } from '../history.js';
 import { Checker } from './checker.js';
@@ -23,6 +24,8 @@ interface Asking {
 export class PreferredFirst extends Checker {
   readonly name = 'preferred-first';
   private readonly askers = new Map<number, Asking>();
+  private readonly over = new Set<number>();
+  private readonly epochs = new Map<string, number>();
 
   override asked({ id, queue, priority }: Asker, count: number): void {
     if (priority === undefined) return;
@@ -31,8 +34,6 @@ export class PreferredFirst extends Checker {
     // What is asked for by one that has ended is never given.
     if (!this.over.has(id)) this.askers.set(id, known);
   }
-
-  private readonly over = new Set<number>();
 
   override ended({ id }: Asker): void {
     this.over.add(id);
@@ -46,6 +47,7 @@ export class PreferredFirst extends Checker {
     if (asking === undefined) return;
     asking.asks.shift();
     asking.passedAt = -1;
+    if (at < this.since(delivery) + this.travelMs) return;
     for (const other of this.askers.values()) {
       const [askedAt] = other.asks;
       if (other.priority <= asking.priority || other.queue !== asking.queue || askedAt === undefined) continue;
@@ -60,8 +62,18 @@ export class PreferredFirst extends Checker {
     for (const asking of this.askers.values()) {
       if (!history.quiet) asking.passedAt = -1;
       else if (asking.passedAt >= 0 && loop.now > asking.passedAt + this.travelMs)
-        this.fail(`somebody with priority ${asking.priority} waited since ${asking.asks[0]?.toFixed(2)}, and: ${asking.by}`);
+        this.fail(
+          `somebody with priority ${asking.priority} waited since ${asking.asks[0]?.toFixed(2)}, and: ${asking.by}`,
+        );
     }
+  }
+
+  /** When the epoch of the delivery was first heard of. */
+  private since({ facts: { group, epoch, at } }: Delivery): number {
+    const key = `${group} ${epoch}`;
+    const known = this.epochs.get(key) ?? at;
+    this.epochs.set(key, known);
+    return known;
   }
 
   private get travelMs(): number {

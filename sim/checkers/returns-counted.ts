@@ -46,7 +46,8 @@ export class ReturnsCounted extends Checker {
       if (returns < last.facts.returns) this.fail(`the count goes down: ${delivery}, before ${last}`);
     } else counted.inEpoch = 0;
     if (returns < counted.inEpoch) this.fail(`came back ${counted.inEpoch} times in this epoch alone: ${delivery}`);
-    if (returns < counted.certain) this.fail(`came back ${counted.certain} times for certain: ${delivery}; before: ${last}`);
+    if (returns < counted.certain)
+      this.fail(`came back ${counted.certain} times for certain: ${delivery}; before: ${last}`);
     this.byQueue.get(copy.queue.name)!.set(position, { ...counted, last: delivery });
   }
 

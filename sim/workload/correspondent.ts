@@ -95,7 +95,8 @@ export class Correspondent extends Actor {
   }
 
   private received(exchange: Exchange, number: number): void {
-    if (number !== exchange.number) this.world.fail('replies', `reply ${number} comes to who waits for ${exchange.number}`);
+    if (number !== exchange.number)
+      this.world.fail('replies', `reply ${number} comes to who waits for ${exchange.number}`);
     if (exchange.isClosed) this.world.fail('replies', `reply ${number} comes when its address is closed`);
     if (++exchange.received > 1) this.world.fail('replies', `reply ${number} comes twice`);
   }

@@ -79,8 +79,7 @@ export class Declarer extends Actor {
     await this.declareExchange(fanoutExchange, 'fanout', {});
     if (this.plans.some(({ isLate }) => isLate === true))
       await this.declareExchange(delayingExchange, 'x-delayed-message', { 'x-delayed-type': 'fanout' });
-    for (const exchange of this.exchanges)
-      await this.declareExchange(exchange.name, exchange.type, exchange.arguments);
+    for (const exchange of this.exchanges) await this.declareExchange(exchange.name, exchange.type, exchange.arguments);
     for (const plan of this.plans) {
       const life = new QueueLife(plan.name, 1, { ...plan, exclusive: false, autoDelete: false }, this.world.loop.now);
       life.relaxed = plan.relaxed === true;

@@ -49,7 +49,12 @@ const makers = {
     const labels = (one: SimRandom): Labels => ({ ...noLabels, priority: one.int(5) });
     const style = { credit: 1, thinkMs: random.pick([0, 20, 100]), restMs: ownRestMs };
     const consumers = [style, style].slice(random.int(2));
-    return load('rank', { 'x-max-priority': priorityMax }, { priorityMax }, { labels, consumers, drains: [{ credit: 1 }] });
+    return load(
+      'rank',
+      { 'x-max-priority': priorityMax },
+      { priorityMax },
+      { labels, consumers, drains: [{ credit: 1 }] },
+    );
   },
   /** Groups of messages. */
   clan(random: SimRandom): KindLoad {
@@ -85,7 +90,10 @@ const makers = {
   },
   /** One active consumer. */
   solo(random: SimRandom): KindLoad {
-    const consumer = (): Partial<ConsumerStyle> => ({ credit: random.pick([1, 2, 5]), lifeMs: random.pick([300, 1500]) });
+    const consumer = (): Partial<ConsumerStyle> => ({
+      credit: random.pick([1, 2, 5]),
+      lifeMs: random.pick([300, 1500]),
+    });
     const consumers = [consumer(), consumer(), consumer()];
     return load('solo', { 'x-single-active-consumer': true }, { isSingle: true }, { consumers });
   },

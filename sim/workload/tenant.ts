@@ -57,7 +57,10 @@ export class Tenant extends Actor {
     const outcome = await this.patiently(`use ${queue}`, connection, connection.get(consumer));
     const inTime = loop.now < usedAt + unusedMs;
     if (outcome.kind === 'refused' && inTime)
-      this.world.fail('declarations', `${queue} was used ${(loop.now - usedAt).toFixed(1)} ms ago: ${outcome.error.message}`);
+      this.world.fail(
+        'declarations',
+        `${queue} was used ${(loop.now - usedAt).toFixed(1)} ms ago: ${outcome.error.message}`,
+      );
     return outcome.kind === 'ok' && inTime ? askedAt : -1;
   }
 }

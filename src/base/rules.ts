@@ -122,6 +122,8 @@ export interface Rules {
 
   /** Of a queue with priorities the highest goes first. Off: the oldest. */
   readonly highestFirst: boolean;
+  /** 8: a joiner is told by what a queue orders its messages. Off: it keeps them by age. */
+  readonly lanesJoined: boolean;
   /** Messages of a group are one client's at a time. Off: anybody's. */
   readonly groupsTogether: boolean;
   /** 13: a new primary finds out to which groups belongs what clients hold. Off: it does not. */
@@ -140,6 +142,8 @@ export interface Rules {
   readonly doubtRefuses: boolean;
   /** How often messages came back is written into the log. Off: the next primary counts anew. */
   readonly returnsLogged: boolean;
+  /** 8: a joiner is told how often messages came back. Off: it counts anew. */
+  readonly returnsJoined: boolean;
   /** A message that came back too often leaves its queue. Off: it comes again. */
   readonly returnsLimited: boolean;
   /** With one active consumer nobody else is given messages. Off: all are. */
@@ -244,6 +248,7 @@ export const allRules: Rules = {
   delayedTogether: true,
   delayedDue: true,
   highestFirst: true,
+  lanesJoined: true,
   groupsTogether: true,
   groupsNamed: true,
   newestStays: true,
@@ -253,6 +258,7 @@ export const allRules: Rules = {
   refusalsTold: true,
   doubtRefuses: true,
   returnsLogged: true,
+  returnsJoined: true,
   returnsLimited: true,
   oneActive: true,
   preferredFirst: true,

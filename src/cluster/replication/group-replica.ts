@@ -397,7 +397,8 @@ export class GroupReplica implements JournalOwner {
   }
 
   openCopy(incarnation: number, options: ReplicaOptions): void {
-    this.copy([encodeOpen(incarnation, this.state.wiringVersion, options)], this.log.committed);
+    const known = this.context.rules.lanesJoined ? options : { durable: options.durable };
+    this.copy([encodeOpen(incarnation, this.state.wiringVersion, known)], this.log.committed);
   }
 
   dropCopy(incarnation: number): void {
