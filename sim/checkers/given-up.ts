@@ -11,8 +11,9 @@ export function isGivenUp(copy: Copy): boolean {
   if (queue.dies) return false;
   const { keepsNewest, lengthMax, returnsMax, ttlMs } = queue.kind;
   if (ttlMs !== undefined || message.labels.lifeMs > 0) return true;
-  if (returnsMax !== undefined) return copy.deliveries.some(({ state }) => state === 'requeued' || state === 'dropped');
-  if (keepsNewest === true) return newerThan(copy, ({ key }) => key === message.labels.key) > 0;
+  const isBack = copy.deliveries.some(({ state }) => state === 'requeued' || state === 'dropped');
+  if (returnsMax !== undefined && isBack) return true;
+  if (keepsNewest === true && newerThan(copy, ({ key }) => key === message.labels.key) > 0) return true;
   return lengthMax !== undefined && newerThan(copy, () => true) >= lengthMax;
 }
 

@@ -2,7 +2,8 @@
  * What a full queue has refused is not in it.
  *
  * The publisher is told so by the primary that refused it. If its node lost the link to that primary since it had taken the message,
- * the next one cannot tell what became of it: such a message counts as refused, and may be there.
+ * the next one cannot tell what became of it: such a message counts as refused, and may be there. In other queues, which had room for
+ * it, a message that was refused is as safe as a confirmed one.
  */
 import type { Copy, Delivery, Message, Send } from '../history.js';
 import { Checker } from './checker.js';
@@ -12,6 +13,7 @@ export class RefusedNotThere extends Checker {
   /** By message: what tied its node to the primary when it was taken; and those that were surely refused. */
   private readonly ties = new Map<Message, unknown>();
   private readonly refusals = new Map<Copy, number>();
+  private readonly nacked: Message[] = [];
 
   override taken(message: Message, { node }: Send): void {
     const copy = refusable(message);
@@ -21,9 +23,24 @@ export class RefusedNotThere extends Checker {
   override refused(message: Message, node: string): void {
     const copy = refusable(message);
     const tie = this.ties.get(message);
-    if (copy === undefined || tie === undefined || tie !== this.tie(copy, node)) return;
+    if (copy === undefined) return;
+    this.nacked.push(message);
+    if (tie === undefined || tie !== this.tie(copy, node)) return;
     this.refusals.set(copy, this.world.loop.now);
     if (copy.deliveries.length > 0) this.fail(`${node} refuses ${message} after ${copy.deliveries[0]}`);
+  }
+
+  override atEnd(): void {
+    for (const message of this.nacked) for (const copy of message.copies) this.mustBeThere(copy);
+  }
+
+  private mustBeThere(copy: Copy): void {
+    const { queue, message } = copy;
+    if (queue.kind.refusesOver !== undefined || copy.takenAt >= 0) return;
+    // What nobody can tell of may be where it was sent, and need not be dead then.
+    const refusing = refusable(message)!;
+    const mayBeThere = queue.isGrave && !this.refusals.has(refusing) && refusing.takenAt >= 0;
+    if (!mayBeThere) this.fail(`${copy} is gone; only another queue has refused it`);
   }
 
   override delivered(delivery: Delivery): void {

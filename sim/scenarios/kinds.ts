@@ -71,7 +71,7 @@ export const keyedQueues: Scenario = kindsScenario(
 /** What they give up, or refuse. */
 export const boundedQueues: Scenario = kindsScenario(
   'bounded-queues',
-  ['ring', 'full', 'tired', 'brief'],
+  ['ring', 'full', 'picky', 'tired', 'brief'],
   [
     'lengthKept',
     'fullRefuses',

@@ -5,7 +5,7 @@
 import { Feature } from '../../src/base/versions.js';
 import type { Arguments } from '../../src/model/broker.js';
 import { keyHeader } from '../client/message.js';
-import { type Labels, noLabels, type QueueKind } from '../queue-kind.js';
+import { type Labels, noLabels, plainKind, type QueueKind } from '../queue-kind.js';
 import type { SimRandom } from '../random.js';
 import type { SimWorld } from '../world.js';
 import type { Actor } from './actor.js';
@@ -75,12 +75,39 @@ const makers = {
     const consumers = [{ keep: 0.2, requeue: 0.3, lifeMs: 300, restMs: ownRestMs }];
     return load('ring', bound(random, lengthMax), { lengthMax }, { consumers });
   },
-  /** No more than so many. */
+  /** No more than so many; and beside it a queue that gets some of the messages, too, and has room. */
   full(random: SimRandom): KindLoad {
     const refusesOver = random.pick([1, 3, 5]);
     const args = { ...bound(random, refusesOver), 'x-overflow': 'reject-publish' };
     const consumers = [{ credit: random.pick([1, 2]), lifeMs: 300, restMs: ownRestMs }];
-    return load('full', args, { refusesOver }, { consumers });
+    const alone = load('full', args, { refusesOver }, { consumers });
+    const [full] = alone.queues;
+    const bindings: QueuePlan['bindings'] = [['crowd', '']];
+    const roomy = { ...full!, name: 'roomy', arguments: {}, kind: plainKind, bindings };
+    const labels = (): Labels => noLabels;
+    return {
+      ...alone,
+      queues: [{ ...full!, bindings }, roomy],
+      exchanges: [{ name: 'crowd', type: 'fanout', arguments: {} }],
+      targets: [...alone.targets, { exchange: 'crowd', routingKey: '', queues: ['full', 'roomy'], labels }],
+    };
+  },
+  /** No more than so many, and what is too much goes elsewhere. */
+  picky(random: SimRandom): KindLoad {
+    const refusesOver = random.pick([1, 3]);
+    const to = { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'bin' };
+    const args = { ...bound(random, refusesOver), ...to, 'x-overflow': 'reject-publish-dlx' };
+    const consumers = [{ credit: random.pick([1, 2]), lifeMs: 300, restMs: ownRestMs }];
+    const alone = load('picky', args, { refusesOver }, { consumers });
+    const [picky] = alone.queues;
+    const elsewhere: Arguments = random.chance(0.5) ? { 'x-replicas': 2 } : {};
+    const bin = { ...picky!, name: 'bin', arguments: elsewhere, kind: plainKind, isGrave: true };
+    const [target] = alone.targets;
+    return {
+      ...alone,
+      queues: [{ ...picky!, dies: true }, bin],
+      targets: [{ ...target!, queues: ['picky', 'bin'] }],
+    };
   },
   /** Messages that came back too often. */
   tired(random: SimRandom): KindLoad {
@@ -144,8 +171,53 @@ const makers = {
   }),
 } as const;
 
-export type KindName = keyof typeof makers;
-const kindNames = Object.keys(makers) as KindName[];
+/** What goes together in one queue, and can be judged. */
+const pairs = [
+  ...[
+    ['clan', 'tired'],
+    ['clan', 'brief'],
+    ['clan', 'solo'],
+    ['clan', 'last'],
+    ['clan', 'ring'],
+    ['tired', 'solo'],
+  ],
+  ...[
+    ['tired', 'first'],
+    ['tired', 'brief'],
+    ['tired', 'ring'],
+    ['solo', 'rank'],
+    ['solo', 'last'],
+    ['solo', 'ring'],
+  ],
+  ...[
+    ['brief', 'ring'],
+    ['brief', 'first'],
+    ['brief', 'last'],
+    ['last', 'ring'],
+    ['last', 'tired'],
+    ['rank', 'tired'],
+  ],
+] as const;
+
+export type KindName = keyof typeof makers | 'blend';
+const kindNames: readonly KindName[] = ['blend', ...(Object.keys(makers) as (keyof typeof makers)[])];
+
+/** A queue that does what two others do. */
+function blend(random: SimRandom): KindLoad {
+  const [one, other] = random.pick(pairs).map((name) => makers[name](random.fork(name)));
+  const [first, second] = [one!.queues[0]!, other!.queues[0]!];
+  const [firstLabels, secondLabels] = [one!.targets[0]!.labels!, other!.targets[0]!.labels!];
+  const labels = (some: SimRandom): Labels => {
+    const [a, b] = [firstLabels(some), secondLabels(some)];
+    return { priority: a.priority || b.priority, key: a.key || b.key, lifeMs: a.lifeMs || b.lifeMs };
+  };
+  const styles = (a: KindLoad['consumers'], b: KindLoad['consumers']): KindLoad['consumers'] =>
+    Array.from({ length: Math.max(a.length, b.length) }, (_, i) => ({ ...b[i % b.length], ...a[i % a.length] }));
+  const drains = styles(one!.drains, other!.drains);
+  const consumers = styles(one!.consumers, other!.consumers);
+  const args = { ...first.arguments, ...second.arguments };
+  return load('blend', args, { ...first.kind, ...second.kind }, { labels, consumers, drains });
+}
 
 /** A bound on a queue's length, in messages or in bytes. */
 function bound(random: SimRandom, length: number): Arguments {
@@ -174,5 +246,8 @@ export function drawKinds(world: SimWorld, wanted?: readonly KindName[]): KindLo
   if (world.nodes.some((node) => node.versions.max < Feature.overflow)) return [];
   const random = world.random.fork('kinds of queues');
   const names = wanted ?? random.shuffle(kindNames).slice(0, random.pick([0, 1, 1, 2, 3]));
-  return names.map((name) => makers[name](world.random.fork(`kind ${name}`)));
+  return names.map((name) => {
+    const own = world.random.fork(`kind ${name}`);
+    return name === 'blend' ? blend(own) : makers[name](own);
+  });
 }
