@@ -3,7 +3,7 @@
  *
  * The publisher is told so by the primary that refused it. If its node lost the link to that primary since it had taken the message,
  * the next one cannot tell what became of it: such a message counts as refused, and may be there. In other queues, which had room for
- * it, a message that was refused is as safe as a confirmed one.
+ * it, a message that was refused is as safe as a confirmed one; with the dead only if the primary was not lost.
  */
 import type { Copy, Delivery, Message, Send } from '../history.js';
 import { Checker } from './checker.js';
@@ -37,10 +37,9 @@ export class RefusedNotThere extends Checker {
   private mustBeThere(copy: Copy): void {
     const { queue, message } = copy;
     if (queue.kind.refusesOver !== undefined || copy.takenAt >= 0) return;
-    // What nobody can tell of may be where it was sent, and need not be dead then.
-    const refusing = refusable(message)!;
-    const mayBeThere = queue.isGrave && !this.refusals.has(refusing) && refusing.takenAt >= 0;
-    if (!mayBeThere) this.fail(`${copy} is gone; only another queue has refused it`);
+    // The primary that wrote it down with the dead may have been lost before that was committed.
+    if (queue.isGrave && !this.refusals.has(refusable(message)!)) return;
+    this.fail(`${copy} is gone; only another queue has refused it`);
   }
 
   override delivered(delivery: Delivery): void {
