@@ -59,16 +59,24 @@ export class MessageGroups {
     const key = this.keys.of(this.view.set(chunk.bytes!, chunk.view!, entry.offset));
     const group = key === undefined ? undefined : this.groups.get(key);
     if (group === undefined) return consumers.next() ?? Choice.none;
-    if (group.consumer !== undefined && consumers.mayTake(group.consumer)) return group.consumer;
-    return this.park(entry, group);
+    if (!this.mayTake(group)) return this.park(entry, group);
+    if (group.parked.length === 0) return group.consumer!;
+    // Those before it go first.
+    this.unpark(group);
+    return Choice.parked;
   }
 
-  /** The same for a get: false, if somebody else holds messages of its group. */
+  /** Who holds messages of the group can be given one more. */
+  private mayTake({ consumer }: Group): boolean {
+    return consumer !== undefined && this.queue.consumers.mayTake(consumer);
+  }
+
+  /** The same for a get: false, if somebody else holds messages of its group; it stays in turn if that one is to have it. */
   mayGet(entry: Entry, chunk: Chunk): boolean {
     const key = this.keys.of(this.view.set(chunk.bytes!, chunk.view!, entry.offset));
     const group = key === undefined ? undefined : this.groups.get(key);
     if (this.unknown.size === 0 && group === undefined) return true;
-    if (group !== undefined) this.park(entry, group);
+    if (group !== undefined && !this.mayTake(group)) this.park(entry, group);
     return false;
   }
 

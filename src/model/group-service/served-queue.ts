@@ -352,6 +352,8 @@ export class ServedQueue implements QueueWatcher, Expiring {
       this.deliverTo(consumer, entry, chunk);
       this.enlist(consumer);
     }
+    // The next one may be for a get again.
+    if (count > 0 && this.gets.length > 0 && this.keyed !== undefined) this.service.dispatchLater(this);
     return count + this.shedding.run(max - count);
   }
 

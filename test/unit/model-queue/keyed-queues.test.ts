@@ -123,6 +123,26 @@ describe('a queue with message groups', () => {
     assert.deepEqual(who(again), ['2:b1', '2:a2']);
   });
 
+  it('keeps a group in order, and with its consumer, while others get messages', () => {
+    const { primary, client, port } = grouped();
+    subscribe(port, 1, 2);
+    send(port, 'a1');
+    primary.run();
+    assert.deepEqual(who(client), ['1:a1']);
+    send(port, 'a2', 'b1', 'a3');
+    port.get(1, q, 0, false);
+    primary.run();
+    assert.deepEqual(who(client), ['1:a1', '1:a2', '0:b1']);
+    port.get(2, q, 0, false);
+    primary.run();
+    assert.equal(client.events.at(-1), 'gotNothing 2');
+    // It waits for its group, and so does what comes after it.
+    send(port, 'a4');
+    port.grant(1, 5);
+    primary.run();
+    assert.deepEqual(who(client).slice(3), ['1:a3', '1:a4']);
+  });
+
   it('does not wait for what was settled before it is known to which group it belongs', () => {
     for (const isReturned of [false, true]) {
       const { primary, client, port } = grouped();
