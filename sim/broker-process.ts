@@ -121,7 +121,8 @@ class BrokerProbe implements NodeProbe {
   }
 
   attachment(group: number): unknown {
-    return this.node.clients.client(group).attachment;
+    // It may be at its start still.
+    return (this.node.clients as BrokerNode['clients'] | undefined)?.client(group).attachment;
   }
 
   groupOf(vhost: string, queue: string): number {
