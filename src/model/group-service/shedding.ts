@@ -98,8 +98,8 @@ export class Shedding {
   private get isTooMuch(): boolean {
     const { index } = this.queue.state;
     const { lengthMax, bytesMax, overflow } = this.queue.traits;
-    if (!this.service.rules.lengthKept) return false;
-    return overflow === Overflow.dropHead && (index.ready > lengthMax || index.readyBytes > bytesMax);
+    if (index.ready <= lengthMax && index.readyBytes <= bytesMax) return false;
+    return overflow === Overflow.dropHead && this.service.rules.lengthKept;
   }
 
   /** What it would give up is to go elsewhere, and not all nodes know how: nothing expires or is too much. */
