@@ -1,11 +1,13 @@
 /** The clients of one run: a few queues of every kind, and actors that use them through any node. */
 import type { SimRandom } from './random.js';
+import type { QueueKind } from './queue-kind.js';
 import type { SimWorld } from './world.js';
 import type { Actor } from './workload/actor.js';
 import { ConsumingClient, type ConsumerStyle } from './workload/consumer.js';
 import { Feature, protocolVersions } from '../src/base/versions.js';
 import type { Arguments } from '../src/model/broker.js';
 import { Declarer, delayingExchange, fanoutExchange, type QueuePlan } from './workload/declarer.js';
+import { drawKinds, kindMessages, type KindLoad, type KindName } from './workload/kinds.js';
 import { MovePolicies } from './workload/move-policies.js';
 import { PolicyMaker } from './workload/policy-maker.js';
 import { Publisher, type Target } from './workload/publisher.js';
@@ -40,6 +42,8 @@ export interface WorkloadOptions {
   flows?: boolean;
   /** Some clients work in transactions; without it they do in some runs. */
   transactions?: boolean;
+  /** Which queues there are that do something besides; without it the seed says it. */
+  kinds?: readonly KindName[];
 }
 
 const draining: ConsumerStyle = {
@@ -55,6 +59,7 @@ type Running = { actor: Actor; done: Promise<void>; over: boolean };
 
 export class Workload {
   readonly queues: QueuePlan[] = [];
+  private kinds: readonly KindLoad[] = [];
   private readonly world: SimWorld;
   private readonly random: SimRandom;
   private readonly settings: SimRandom;
@@ -111,12 +116,16 @@ export class Workload {
     if (this.world.nodes.some((node) => node.versions.max < Feature.outbox)) return;
     if (!(this.options.deaths ?? random.chance(0.25))) return;
     const to = { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'grave' };
-    const how: Arguments = random.pick([
-      { 'x-message-ttl': random.pick([1, 20, 200]) },
-      { 'x-max-length': random.int(4) },
-      {},
-    ]);
-    this.queues.push({ name: 'mortal', durable: true, fanned: false, arguments: { ...to, ...how }, dies: true });
+    const ttlMs = random.pick([1, 20, 200]);
+    const returnsMax = random.int(3);
+    const ways: readonly [Arguments, QueueKind][] = [
+      [{ 'x-message-ttl': ttlMs }, { ttlMs }],
+      [{ 'x-max-length': random.int(4) }, {}],
+      [{ 'x-delivery-limit': returnsMax }, { returnsMax }],
+      [{}, {}],
+    ];
+    const [how, kind] = random.pick(ways);
+    this.queues.push({ name: 'mortal', durable: true, fanned: false, arguments: { ...to, ...how }, dies: true, kind });
     // With another number of replicas it is in another group.
     const isApart = random.chance(0.7);
     if (isApart) this.world.settings.replicas.set('grave', 2);
@@ -148,6 +157,14 @@ export class Workload {
       this.queues.push({ name, durable: true, fanned: false, arguments: {} });
   }
 
+  private addKinds(): void {
+    this.kinds = drawKinds(this.world, this.options.kinds);
+    for (const { queues, exchanges } of this.kinds) {
+      this.queues.push(...queues);
+      this.declarer.exchanges.push(...exchanges);
+    }
+  }
+
   /** Arguments that go before policies. */
   private ownSettings(queue: string): Arguments {
     if (!this.settings.chance(0.3)) return {};
@@ -165,6 +182,7 @@ export class Workload {
       this.addDelays();
       this.addFlows();
       this.addTransactions();
+      this.addKinds();
     }
     return this.declarer.setUp();
   }
@@ -172,7 +190,8 @@ export class Workload {
   /** Sets all clients going. */
   start(): void {
     const { world, random } = this;
-    const { messages, durationMs } = this.options;
+    const { durationMs } = this.options;
+    const messages = this.options.messages - kindMessages * this.kinds.length;
     const publishers = 2 + random.int(3);
     for (let i = 1; i <= publishers; i++) {
       const targets = this.targets();
@@ -182,7 +201,8 @@ export class Workload {
     if (this.options.policies ?? this.settings.chance(0.5)) this.produce(new PolicyMaker(world, 'policies'));
     // Sometimes queues fill before anyone consumes.
     const late = random.pick([0, 0, 400, 1000]);
-    for (const plan of this.queues) {
+    const common = this.queues.filter(({ isApart }) => isApart !== true);
+    for (const plan of common) {
       const { name } = plan;
       if (name === transactionInput) continue;
       const redeclare = (): Promise<void> => this.declarer.declare(plan);
@@ -190,7 +210,8 @@ export class Workload {
       for (let i = 1; i <= count; i++)
         this.consume(new ConsumingClient(world, `con-${name}-${i}`, name, this.style(name), redeclare), late);
     }
-    const got = random.pick(this.queues).name;
+    for (const kind of this.kinds) this.startKind(kind, late);
+    const got = random.pick(common).name;
     this.produce(new Getter(world, 'getter', got, got === this.withoutAck));
     if (this.mayChangeAccess()) this.produce(new Warden(world, 'warden'));
     if (this.has('purged')) this.produce(new Purger(world, 'purger', 'purged'));
@@ -200,6 +221,20 @@ export class Workload {
       for (let i = 1; i <= 2; i++) this.consume(new Transactor(world, `transactor${i}`), late);
     if (random.chance(0.4)) this.produce(new Loner(world, 'exclusive', true));
     if (random.chance(0.4)) this.produce(new Loner(world, 'auto-delete', false));
+  }
+
+  private startKind({ queues, targets, consumers, isGot, clients }: KindLoad, late: number): void {
+    const { world, options } = this;
+    for (const client of clients(world)) this.produce(client);
+    const [first] = queues;
+    if (first === undefined) return;
+    this.produce(new Publisher(world, `pub-${first.name}`, targets, kindMessages, options.durationMs));
+    for (const { name } of queues)
+      for (const [i, style] of consumers.entries()) {
+        const whole = { ...this.style(name), noAck: false, ...style };
+        this.consume(new ConsumingClient(world, `con-${name}-${i + 1}`, name, whole), late);
+      }
+    if (isGot) this.produce(new Getter(world, `getter-${first.name}`, first.name, false));
   }
 
   private mayChangeAccess(): boolean {
@@ -226,9 +261,10 @@ export class Workload {
   /** New consumers that take everything, through all nodes. */
   drain(): void {
     this.consuming.length = 0;
-    const names = [...this.queues.map((queue) => queue.name)];
-    for (const name of names) {
-      for (let i = 1; i <= 2; i++) this.consume(new ConsumingClient(this.world, `drain-${name}-${i}`, name, draining));
+    for (const { name } of this.queues) {
+      const { drains = [{}, {}] } = this.kinds.find(({ queues }) => queues.some((queue) => queue.name === name)) ?? {};
+      for (const [i, style] of drains.entries())
+        this.consume(new ConsumingClient(this.world, `drain-${name}-${i + 1}`, name, { ...draining, ...style }));
     }
   }
 
@@ -275,7 +311,7 @@ export class Workload {
   /** Some of the queues, directly or through the fan-out. */
   private targets(): Target[] {
     const targets: Target[] = this.queues
-      .filter(({ isGrave, isLate }) => isGrave !== true && isLate !== true)
+      .filter(({ isGrave, isLate, isApart }) => isGrave !== true && isLate !== true && isApart !== true)
       .map(({ name, dies }) => ({ exchange: '', routingKey: name, queues: dies === true ? [name, 'grave'] : [name] }));
     if (this.has('late'))
       targets.push({ exchange: delayingExchange, routingKey: 'any', queues: ['late'], delays: true });

@@ -3,11 +3,24 @@
  * body that was mixed up with another is noticed.
  *
  *   body    0 u16 publisher   2 u32 number   6.. padding: the number's low byte
- *   header  property flags 0x1000 and the delivery mode, as in a content header
+ *   header  property flags 0x1000 and the delivery mode, as in a content header; and the message's key, if it has one
  */
 import type { EnqueueView, MessageParts } from '../../src/log/record.js';
+import { type HeaderCodec, opaqueHeaders } from '../../src/model/dead-letter/death.js';
+import type { Labels } from '../queue-kind.js';
 
 const bodyHeaderBytes = 6;
+const headerBytes = 3;
+
+/** The header by which queues tell messages apart. */
+export const keyHeader = 'key';
+
+/** All that the model is told of the headers. */
+export const simHeaders: HeaderCodec = {
+  ...opaqueHeaders,
+  table: ({ bytes, headerStart, headerLength }) =>
+    headerLength > headerBytes ? { [keyHeader]: bytes[headerStart + headerBytes]! } : {},
+};
 
 export interface WireMessage {
   publisher: number;
@@ -22,6 +35,7 @@ export function encodeMessage(
   routingKey: string,
   persistent: boolean,
   paddingBytes: number,
+  labels: Labels,
 ): void {
   const meta = new Uint8Array(2 + exchange.length + routingKey.length);
   let at = 0;
@@ -29,14 +43,14 @@ export function encodeMessage(
     meta[at++] = text.length;
     for (let i = 0; i < text.length; i++) meta[at++] = text.charCodeAt(i);
   }
-  const header = Uint8Array.of(0x10, 0x00, persistent ? 2 : 1);
+  const header = Uint8Array.of(0x10, 0x00, persistent ? 2 : 1, ...(labels.key === 0 ? [] : [labels.key]));
   const body = new Uint8Array(bodyHeaderBytes + paddingBytes);
   const view = new DataView(body.buffer);
   view.setUint16(0, message.publisher);
   view.setUint32(2, message.number);
   body.fill(message.number & 0xff, bodyHeaderBytes);
   parts.persistent = persistent;
-  parts.priority = 0;
+  parts.priority = labels.priority;
   parts.format = 0;
   parts.expiresAt = 0;
   parts.setMeta(meta);
@@ -54,6 +68,7 @@ export function decodeMessage(view: EnqueueView): WireMessage {
   for (let i = bodyHeaderBytes; i < view.bodyLength; i++) {
     if (bytes[start + i] !== (number & 0xff)) throw new Error(`body of ${publisher}#${number} is damaged at ${i}`);
   }
-  if (view.headerLength !== 3 || bytes[view.headerStart] !== 0x10) throw new Error('the header is damaged');
+  const more = view.headerLength - headerBytes;
+  if (more < 0 || more > 1 || bytes[view.headerStart] !== 0x10) throw new Error('the header is damaged');
   return { publisher, number };
 }

@@ -32,6 +32,8 @@ export interface Consumer {
   /** Life of the queue's name when the client asked. */
   readonly life: number;
   subscription: Subscription | undefined;
+  /** Of the consumer, see `Asker`. */
+  readonly priority?: number;
 }
 
 export interface PublishRequest {
@@ -110,7 +112,9 @@ export class Session implements PublishOwner, DeliverySink, StopWaiter {
       return;
     }
     const wire = { publisher: this.world.publisherNumber(message.publisher), number: message.number };
-    encodeMessage(this.parts, wire, request.exchange, request.routingKey, message.persistent, request.paddingBytes);
+    const { exchange, routingKey, paddingBytes } = request;
+    encodeMessage(this.parts, wire, exchange, routingKey, message.persistent, paddingBytes, message.labels);
+    if (message.labels.lifeMs > 0) this.parts.expiresAt = this.world.wall() + message.labels.lifeMs;
     const tag = this.nextTag++;
     const open: OpenPublish = { message, partsLeft: 0, refused: false, unroutable: false };
     this.publishes.set(tag, open);
@@ -199,6 +203,7 @@ export class Session implements PublishOwner, DeliverySink, StopWaiter {
     this.publishes.delete(tag);
     if (this.closed) return;
     if (open.refused) {
+      this.world.history.refused(open.message, this.broker.node);
       this.client.refused(open.message);
       return;
     }
@@ -236,7 +241,7 @@ export class Session implements PublishOwner, DeliverySink, StopWaiter {
       consumerTag: `c${consumer.id}`,
       noAck: consumer.noAck,
       exclusive: false,
-      arguments: {},
+      arguments: consumer.priority === undefined ? {} : { 'x-priority': consumer.priority },
       connection: this.id,
       credit,
       sink: this,
@@ -256,9 +261,15 @@ export class Session implements PublishOwner, DeliverySink, StopWaiter {
     await consumer.subscription.cancel();
   }
 
-  deliver(subscription: Subscription, position: number, redelivered: boolean, message: EnqueueView): void {
+  deliver(
+    subscription: Subscription,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void {
     const consumer = subscription.cookie as Consumer;
-    const delivery = this.record(consumer, subscription, position, redelivered, message);
+    const delivery = this.record(consumer, subscription, position, redelivered, message, returns);
     if (delivery === undefined) return;
     if (!consumer.noAck) this.held.set(delivery, subscription);
     this.client.delivered(delivery, consumer);
@@ -282,8 +293,8 @@ export class Session implements PublishOwner, DeliverySink, StopWaiter {
       noAck: consumer.noAck,
       connection: this.id,
       sink: this,
-      got: (message, position, redelivered, _remaining, holder) => {
-        const delivery = this.record(consumer, holder, position, redelivered, message);
+      got: (message, position, redelivered, _remaining, holder, returns) => {
+        const delivery = this.record(consumer, holder, position, redelivered, message, returns);
         if (delivery === undefined) return;
         if (!consumer.noAck) this.held.set(delivery, holder);
         got(delivery);
@@ -328,6 +339,7 @@ export class Session implements PublishOwner, DeliverySink, StopWaiter {
     position: number,
     redelivered: boolean,
     view: EnqueueView,
+    returns: number,
   ): Delivery | undefined {
     const { world } = this;
     if (this.closed) {
@@ -351,6 +363,8 @@ export class Session implements PublishOwner, DeliverySink, StopWaiter {
       noAck: consumer.noAck,
       group,
       epoch,
+      attachment: group < 0 ? undefined : this.probe.attachment(group),
+      returns,
     });
     world.history.delivered(delivery);
     return delivery;

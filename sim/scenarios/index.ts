@@ -10,6 +10,7 @@ import { handOver } from './hand-over.js';
 import { handOverPutOff } from './hand-over-put-off.js';
 import { flows } from './flows.js';
 import { forgotten } from './forgotten.js';
+import { boundedQueues, keyedQueues, sideWays, turns } from './kinds.js';
 import { killWhileJoining } from './kill-while-joining.js';
 import { lateConfirms } from './late-confirms.js';
 import { lostBatch } from './lost-batch.js';
@@ -34,6 +35,7 @@ import { wiring } from './wiring.js';
 
 /** Every directed scenario. With all rules kept each must be green, like any run. */
 export const scenarios: readonly Scenario[] = [
+  boundedQueues,
   brokenHandOver,
   coordinatorRestored,
   deaths,
@@ -46,6 +48,7 @@ export const scenarios: readonly Scenario[] = [
   handOverPutOff,
   flows,
   forgotten,
+  keyedQueues,
   killWhileJoining,
   lateConfirms,
   lostBatch,
@@ -60,10 +63,12 @@ export const scenarios: readonly Scenario[] = [
   queueMoves,
   reattachment,
   rollingUpgrade,
+  sideWays,
   staleRecords,
   tooFew,
   tooFewOfAQueue,
   transactions,
+  turns,
   unansweredShrink,
   wiring,
 ];

@@ -122,6 +122,43 @@ export interface Rules {
   /** A new primary tells nodes of all queues whose publishers wait. Off: what the last one has said holds until it says otherwise. */
   readonly stopsListed: boolean;
 
+  /** Of a queue with priorities the highest goes first. Off: the oldest. */
+  readonly highestFirst: boolean;
+  /** 8: a joiner is told by what a queue orders its messages. Off: it keeps them by age. */
+  readonly lanesJoined: boolean;
+  /** Messages of a group are one client's at a time. Off: anybody's. */
+  readonly groupsTogether: boolean;
+  /** 13: a new primary finds out to which groups belongs what clients hold. Off: it does not. */
+  readonly groupsNamed: boolean;
+  /** A queue of last values drops what a newer message replaces. Off: it keeps it. */
+  readonly newestStays: boolean;
+  /** A new primary finds the keys of what it has. Off: it knows those of what comes. */
+  readonly valuesFound: boolean;
+  /** A queue drops its oldest messages beyond its length. Off: it keeps them. */
+  readonly lengthKept: boolean;
+  /** A full queue that is to refuse messages does. Off: it takes them. */
+  readonly fullRefuses: boolean;
+  /** Who publishes is told that a full queue has refused it. Off: it is confirmed. */
+  readonly refusalsTold: boolean;
+  /** 14: what a full queue may have refused before a failover is nacked. Off: it is confirmed. */
+  readonly doubtRefuses: boolean;
+  /** How often messages came back is written into the log. Off: the next primary counts anew. */
+  readonly returnsLogged: boolean;
+  /** 8: a joiner is told how often messages came back. Off: it counts anew. */
+  readonly returnsJoined: boolean;
+  /** A message that came back too often leaves its queue. Off: it comes again. */
+  readonly returnsLimited: boolean;
+  /** With one active consumer nobody else is given messages. Off: all are. */
+  readonly oneActive: boolean;
+  /** Consumers with a higher priority are served first. Off: all in turn. */
+  readonly preferredFirst: boolean;
+  /** A message whose time is over is not handed out. Off: it is. */
+  readonly timeKept: boolean;
+  /** A queue goes when it was not used for as long as it may. Off: it stays. */
+  readonly unusedGoes: boolean;
+  /** What leads nowhere goes to the alternate exchange. Off: it is gone. */
+  readonly alternateTaken: boolean;
+
   /** 20: a group is given away only when everything that was accepted is committed. Off: at once. */
   readonly moveDrained: boolean;
   /** 20: the old primary passes on what may have been handed out. Off: the new one flags all. */
@@ -213,6 +250,24 @@ export const allRules: Rules = {
   delayedTogether: true,
   delayedDue: true,
   stopsListed: true,
+  highestFirst: true,
+  lanesJoined: true,
+  groupsTogether: true,
+  groupsNamed: true,
+  newestStays: true,
+  valuesFound: true,
+  lengthKept: true,
+  fullRefuses: true,
+  refusalsTold: true,
+  doubtRefuses: true,
+  returnsLogged: true,
+  returnsJoined: true,
+  returnsLimited: true,
+  oneActive: true,
+  preferredFirst: true,
+  timeKept: true,
+  unusedGoes: true,
+  alternateTaken: true,
   moveDrained: true,
   movePassesOn: true,
   endMark: true,

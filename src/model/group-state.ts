@@ -63,6 +63,8 @@ export class GroupState {
   /** Which of the messages that wait for their time is next. */
   readonly delays: DelayedMessages = new DelayedMessages();
   readonly returns: Returns = new Returns();
+  /** A join is under way: messages that the primary has may come later than what is told of them. */
+  isFilling = false;
   /** Highest lsn applied. */
   applied: Lsn = 0;
   /** Wiring version of the last `open` or `drop` applied (rule 15). */
@@ -157,12 +159,12 @@ export class GroupState {
     if (lsn > this.applied) this.applied = lsn;
   }
 
-  /** Of messages that are here. */
+  /** Of messages that are here, or come with a join. */
   noteReturns(view: DataView, offset: number): void {
     const incarnation = view.getFloat64(offset + 16, true);
     const index = this.queue(incarnation)?.index;
     forEachReturned(view, offset, (position, count) => {
-      if (index?.find(position) !== undefined) this.returns.note(incarnation, position, count);
+      if (this.isFilling || index?.find(position) !== undefined) this.returns.note(incarnation, position, count);
     });
   }
 
@@ -372,13 +374,14 @@ export class GroupState {
 
   private readonly dequeueOne = (position: number): void => {
     const queue = this.dequeueFrom!;
+    // Of a message that a join was to bring, too.
+    if (this.returns.size > 0) this.returns.forget(queue.incarnation, position);
     const entry = queue.index.find(position);
     if (entry === undefined) return;
     const chunk = this.chunk(entry.chunk);
     const length = entry.length;
     queue.index.remove(entry);
     this.chunks.release(chunk, length);
-    if (this.returns.size > 0) this.returns.forget(queue.incarnation, position);
     for (let o = 0; o < this.observers.length; o++) this.observers[o]!.dequeued(queue, position);
   };
 

@@ -325,7 +325,7 @@ export class GroupClient implements HolderClient, Flushable {
   attached(tie: Tie): void {
     this.tie = tie;
     this.port = tie.port;
-    this.confirms.doubt(tie.port.taken);
+    if (this.context.rules.doubtRefuses) this.confirms.doubt(tie.port.taken);
     this.goThrough(this.subscribeAgain());
     if (this.mayBePassedOnTwice) this.outbox.flagMoved();
     if (this.context.rules.resendFirst) this.outbox.rewind(this.confirms.confirmed);

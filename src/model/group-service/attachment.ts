@@ -168,13 +168,17 @@ export class Attachment implements GroupServicePort {
       this.wait(wiringVersion, () => this.publishRecord(record, view), record);
     } else if (this.takeNumber(sequence)) {
       const isTaken = this.service.publishes.append(parts, incarnations, durable, this.boot, sequence);
-      if (!isTaken) this.client.rejected(sequence);
+      if (!isTaken) this.rejected(sequence);
     }
   }
 
   private publishRecord(record: Uint8Array, view: DataView): void {
     const sequence = view.getFloat64(24, true);
-    if (this.takeNumber(sequence) && !this.service.publishes.appendRecord(record, view)) this.client.rejected(sequence);
+    if (this.takeNumber(sequence) && !this.service.publishes.appendRecord(record, view)) this.rejected(sequence);
+  }
+
+  private rejected(sequence: number): void {
+    if (this.service.rules.refusalsTold) this.client.rejected(sequence);
   }
 
   transact(bytes: Uint8Array, view: DataView, start: number, wiringVersion: number): void {
@@ -186,7 +190,7 @@ export class Attachment implements GroupServicePort {
 
   private transactNow(bytes: Uint8Array, view: DataView, start: number): void {
     const sequence = view.getFloat64(start + 24, true);
-    if (this.takeNumber(sequence) && !this.service.units.append(bytes, view, start)) this.client.rejected(sequence);
+    if (this.takeNumber(sequence) && !this.service.units.append(bytes, view, start)) this.rejected(sequence);
   }
 
   /** Rule 14: the log takes only a publisher's next number. What it has is confirmed with its commit (rule 4). */
@@ -341,7 +345,7 @@ export class Attachment implements GroupServicePort {
     if (isAlone || queue.consumers.refuses(options.exclusive))
       return queue.consumers.isMoving && options.consumerTag !== moverTag ? queueMoves : queueInUse;
     if (this.consumers.has(subscriber)) return `not-allowed: subscriber ${subscriber} is in use`;
-    const consumer = new Consumer(this, subscriber, queue, options);
+    const consumer = new Consumer(this, subscriber, queue, options, this.service.rules);
     this.consumers.set(subscriber, consumer);
     queue.addConsumer(consumer);
     return '';

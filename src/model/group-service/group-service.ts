@@ -107,9 +107,11 @@ export class GroupService implements Flushable {
     const traits = options.traits ?? allPlain;
     this.traits = new TraitsOf(traits);
     this.expiry = new Expiry(options.clock);
-    this.leases = new Leases(options.clock, (queue) => this.uses.leaseOver(queue));
+    this.leases = new Leases(options.clock, (queue) => {
+      if (this.rules.unusedGoes) this.uses.leaseOver(queue);
+    });
     this.dequeues = new DequeueLog(options.state, options.appender, this.traits, this.rules);
-    this.returns = new ReturnLog(options.appender, options.state.returns);
+    this.returns = new ReturnLog(options.appender, options.state.returns, this.rules);
     const touch = (): void => this.touch();
     const served = (incarnation: Lsn): ServedQueue | undefined => this.served(incarnation);
     this.outbox = new OutboxLog({

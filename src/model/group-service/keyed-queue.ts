@@ -1,3 +1,4 @@
+import type { Rules } from '../../base/rules.js';
 import type { Chunk } from '../../log/chunk.js';
 import type { Lsn } from '../../log/lsn.js';
 import type { EnqueueView } from '../../log/record.js';
@@ -14,6 +15,7 @@ export class KeyedQueue {
   private readonly queue: ServedQueue;
   private readonly lastValues: LastValues | undefined;
   private readonly groups: MessageGroups | undefined;
+  private readonly rules: Rules;
 
   /** Undefined: the queue does nothing by headers. */
   static of(queue: ServedQueue, service: GroupService): KeyedQueue | undefined {
@@ -24,7 +26,9 @@ export class KeyedQueue {
   private constructor(queue: ServedQueue, service: GroupService) {
     const { lastValueKey, groupKey } = queue.traits;
     this.queue = queue;
-    if (lastValueKey !== undefined) this.lastValues = new LastValues(queue, new MessageKeys(lastValueKey, service));
+    this.rules = service.rules;
+    if (lastValueKey !== undefined)
+      this.lastValues = new LastValues(queue, new MessageKeys(lastValueKey, service), service.rules);
     if (groupKey !== undefined) this.groups = new MessageGroups(queue, new MessageKeys(groupKey, service));
   }
 
@@ -50,6 +54,7 @@ export class KeyedQueue {
 
   /** A client has it from the primary before. */
   named(position: Lsn): void {
+    if (!this.rules.groupsNamed) return;
     this.groups?.named(position);
   }
 
@@ -68,7 +73,8 @@ export class KeyedQueue {
   /** Who is to have the message, which is ready and in turn. */
   choose(entry: Entry, chunk: Chunk): Consumer | Choice {
     const { consumers } = this.queue;
-    return this.groups?.choose(entry, chunk, consumers) ?? consumers.next() ?? Choice.none;
+    const groups = this.rules.groupsTogether ? this.groups : undefined;
+    return groups?.choose(entry, chunk, consumers) ?? consumers.next() ?? Choice.none;
   }
 
   mayGet(entry: Entry, chunk: Chunk): boolean {

@@ -78,7 +78,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   constructor(service: GroupService, state: QueueState) {
     this.service = service;
     this.state = state;
-    this.consumers = new QueueConsumers(() => this.traits.singleActive);
+    this.consumers = new QueueConsumers(() => this.traits.singleActive && service.rules.oneActive);
     this.shedding = new Shedding(this, service);
     const handedOver = service.handedOver(state.incarnation);
     this.handedUpTo = handedOver?.handedUpTo ?? 0;
@@ -104,7 +104,8 @@ export class ServedQueue implements QueueWatcher, Expiring {
     if (!this.isKnown) return;
     this.knowsKeys = true;
     this.keyed = KeyedQueue.of(this, this.service);
-    for (const position of this.namedEarly) this.keyed?.named(position);
+    for (const position of this.namedEarly)
+      if (this.state.index.find(position)?.state === EntryState.delivered) this.keyed?.named(position);
     this.namedEarly = [];
   }
 
@@ -244,7 +245,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   /** Counts that the message came back. True: too often, so it leaves the queue. */
   private countReturn(entry: Entry): boolean {
     const count = this.service.returns.add(this, entry.position);
-    if (count <= this.traits.returnsMax) return false;
+    if (count <= this.traits.returnsMax || !this.service.rules.returnsLimited) return false;
     this.bury(entry, DeathReason.deliveryLimit);
     return true;
   }
@@ -273,10 +274,12 @@ export class ServedQueue implements QueueWatcher, Expiring {
     const entry = index.find(position);
     if (entry === undefined) return;
     this.unnamed?.delete(position);
-    if (this.keyed !== undefined) this.keyed.named(position);
-    else if (!this.knowsKeys) this.namedEarly.push(position);
     if (entry.state === EntryState.ready) index.deliver(entry, holder);
     else if (entry.state === EntryState.delivered && entry.holder === replaced) index.handOver(entry, holder);
+    // What its client has settled before is on its way out, though it may not know that.
+    else return;
+    if (this.keyed !== undefined) this.keyed.named(position);
+    else if (!this.knowsKeys) this.namedEarly.push(position);
   }
 
   /** A node gives back what its older attachment `replaced` has, or what the last primary's clients held. */
@@ -365,6 +368,8 @@ export class ServedQueue implements QueueWatcher, Expiring {
       this.deliverTo(consumer, entry, chunk);
       this.enlist(consumer);
     }
+    // The next one may be for a get again.
+    if (count > 0 && this.gets.length > 0 && this.keyed !== undefined) this.service.dispatchLater(this);
     return count + this.shedding.run(max - count);
   }
 

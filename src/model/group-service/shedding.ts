@@ -40,7 +40,7 @@ export class Shedding {
   admit(body: number): boolean {
     const { index } = this.queue.state;
     const { lengthMax, bytesMax, overflow } = this.queue.traits;
-    if (!refusesMore(overflow)) return true;
+    if (!refusesMore(overflow) || !this.service.rules.fullRefuses) return true;
     if (index.ready + this.coming >= lengthMax || index.readyBytes + this.comingBytes + body > bytesMax) return false;
     this.coming++;
     this.comingBytes += body;
@@ -49,7 +49,7 @@ export class Shedding {
 
   /** The message may not be handed out any more. One that is for whoever takes it at once may. */
   hasExpired(entry: Entry, chunk: Chunk): boolean {
-    if (!this.queue.state.mayExpire || this.keepsAll) return false;
+    if (!this.queue.state.mayExpire || this.keepsAll || !this.service.rules.timeKept) return false;
     const at = expiresAt(chunk.view!, entry.offset);
     return at > immediately && at <= this.service.expiry.wall();
   }
@@ -106,7 +106,8 @@ export class Shedding {
   private get isTooMuch(): boolean {
     const { index } = this.queue.state;
     const { lengthMax, bytesMax, overflow } = this.queue.traits;
-    return !refusesMore(overflow) && (index.ready > lengthMax || index.readyBytes > bytesMax);
+    if (index.ready <= lengthMax && index.readyBytes <= bytesMax) return false;
+    return !refusesMore(overflow) && this.service.rules.lengthKept;
   }
 
   /** What it would give up is to go elsewhere, and not all nodes know how: nothing expires or is too much. */
@@ -116,9 +117,9 @@ export class Shedding {
 
   /** The message has expired; if not, the queue is looked at again when it does. */
   private isOver(entry: Entry, chunk: Chunk): boolean {
-    const { expiry } = this.service;
+    const { expiry, rules } = this.service;
     const at = expiresAt(chunk.view!, entry.offset);
-    if (at === 0) return false;
+    if (at === 0 || !rules.timeKept) return false;
     if (at <= expiry.wall()) return true;
     expiry.watch(this.queue, at);
     return false;

@@ -455,6 +455,7 @@ export function perfectBrokers(defects: Partial<Defects> = {}): ProcessFactory {
           })),
         logEnd: () => 0,
         attachedEpoch: () => 1,
+        attachment: () => undefined,
         moves: () => [],
         delayGroup: () => 1,
         groupOf: (_vhost, name) => (memory.queues.has(name) ? 1 : -1),
@@ -464,6 +465,7 @@ export function perfectBrokers(defects: Partial<Defects> = {}): ProcessFactory {
             incarnation,
             durable: declaration.durable,
             positions: messages.map((message) => message.position),
+            returns: '',
           })),
         hasQueue: (_group, incarnation) =>
           [...memory.queues.values()].some((queue) => queue.incarnation === incarnation),
