@@ -38,11 +38,12 @@ import {
   ProtocolError,
   ReplyCode,
 } from './codec/index.js';
+import type { ClientTraits } from './client-traits.js';
 import type { ConnectionContext, ConnectionOwner, Transport } from './connection-context.js';
 import { type ConnectionInfo, connectionInfo } from './connection-info.js';
 import type { Counters } from './counters.js';
 import { describeFault, isFault, notDueOnChannel0, toProtocolError } from './errors.js';
-import { hasCapability, type Tuning } from './handshake.js';
+import type { Tuning } from './handshake.js';
 import { Heartbeat, type HeartbeatOwner } from './heartbeat.js';
 import { Input, type InputOwner } from './input.js';
 import { Pause } from './input-gate.js';
@@ -170,7 +171,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
       if (shut) this.input.pause(Pause.gate);
       else this.input.unpause(Pause.gate);
     }
-    if (shut === this.toldBlocked || !hasCapability(this.opening.clientProperties, 'connection.blocked')) return;
+    if (shut === this.toldBlocked || !this.opening.traits.blockedNotify) return;
     this.toldBlocked = shut;
     this.send(shut ? new ConnectionBlocked(fitShortString(reason)) : new ConnectionUnblocked());
   }
@@ -268,8 +269,8 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     return this.opening.permissions!;
   }
 
-  get cancelNotify(): boolean {
-    return hasCapability(this.opening.clientProperties, 'consumer_cancel_notify');
+  get traits(): ClientTraits {
+    return this.opening.traits;
   }
 
   get holdsBacklogs(): boolean {
