@@ -1,23 +1,31 @@
 """
-Orders at the shop: COUNT of them, and what comes of them. `python3 order.py 5`
+Orders at the shop: COUNT of them, and what comes of each.
+
+    python3 order.py 5
 """
 
 import sys
 
-from celery import chain
+from celery import group
 from shop import charge, confirm_by_mail, ship
 
 count = int(sys.argv[1]) if len(sys.argv) > 1 else 5
 orders = range(1, count + 1)
+TIMEOUT_S = 60
 
-receipts = []
-for order in orders:
-    # The first one jumps the line.
-    priority = 9 if order == 1 else 0
-    receipts.append(chain(charge.s(order, order * 100).set(priority=priority), confirm_by_mail.s()).apply_async())
-shipments = [ship.apply_async((order,), countdown=1) for order in orders]
 
-for receipt in receipts:
-    print(receipt.get(timeout=60), flush=True)
-for shipment in shipments:
-    print(f"shipped: {shipment.get(timeout=60)}", flush=True)
+def paid(order):
+    # The last one jumps the line.
+    priority = 9 if order == count else 0
+    return charge.s(order, order * 100).set(priority=priority) | confirm_by_mail.s()
+
+
+receipts = group(paid(order) for order in orders).apply_async()
+shipments = group(ship.s(order) for order in orders).apply_async(countdown=1)
+print(f"ordered: {count}", flush=True)
+
+# The backend rpc:// keeps results in a queue of this program's connection.
+for text in receipts.get(timeout=TIMEOUT_S):
+    print(f"receipt: {text}", flush=True)
+for order in shipments.get(timeout=TIMEOUT_S):
+    print(f"arrived: {order}", flush=True)

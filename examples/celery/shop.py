@@ -24,7 +24,7 @@ app.conf.update(
     # A worker that has lost its connection has lost what it had in advance too: it may as well finish it.
     worker_cancel_long_running_tasks_on_connection_loss=False,
     task_default_queue="orders",
-    task_queues=[Queue("orders", max_priority=10), Queue("mail")],
+    task_queues=[Queue("orders", routing_key="orders", max_priority=10), Queue("mail", routing_key="mail")],
     task_routes={"shop.confirm_by_mail": {"queue": "mail"}},
 )
 
@@ -50,4 +50,4 @@ def ship(self, order):
 
 @app.task
 def confirm_by_mail(receipt):
-    return f"order {receipt['order']}: {receipt['cents'] / 100:.2f} paid"
+    return f"{receipt['order']}: {receipt['cents'] / 100:.2f} paid in {receipt['tries']} tries"

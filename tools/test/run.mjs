@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import { fetchEtcd } from './etcd.mjs';
 import { buildGoClientTests } from './go-client.mjs';
 import { fetchIp } from './ip.mjs';
+import { fetchPython } from './python.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 const reports = 'build/reports';
@@ -112,6 +113,7 @@ async function withServices(runThem) {
     return false;
   }
   attempt(fetchIp);
+  attempt(fetchPython);
   return await runThem();
 }
 
