@@ -27,7 +27,8 @@ export class ExampleProgram {
   readonly complaints: Line[] = [];
   private readonly what: string;
   private readonly child: ChildProcess;
-  private readonly ended: Promise<number>;
+  /** Resolves to the exit code; -1 if it was killed. */
+  readonly ended: Promise<number>;
   private hasEnded = false;
   private changed: () => void = () => {};
 
