@@ -73,8 +73,14 @@ export class ExampleProgram {
     return ExampleProgram.run(python, 'celery', ['-m', 'celery', '--app', 'shop', ...args], urls);
   }
 
+  /** A program of test/clients, run by what tools/test/clients.mjs made. */
+  static client(interpreter: string, file: string, urls: Urls, args: readonly string[]): ExampleProgram {
+    const program = resolve('node_modules/.cache/understudy', interpreter, 'run');
+    return ExampleProgram.run(program, '../test/clients', [file, ...args], urls);
+  }
+
   private static run(program: string, folder: string, args: readonly string[], urls: Urls): ExampleProgram {
-    if (!existsSync(program)) throw new Error(`there is no ${program}: run node tools/test/python.mjs`);
+    if (!existsSync(program)) throw new Error(`there is no ${program}: run node tools/test/python.mjs, or clients.mjs`);
     const child = spawn(program, args, {
       cwd: join(examples, folder),
       env: { ...process.env, AMQP_URLS: urls.join(','), PYTHONDONTWRITEBYTECODE: '1', PYTHONWARNINGS: 'ignore' },
