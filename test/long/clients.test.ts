@@ -24,6 +24,7 @@ const clients: readonly Client[] = [
   { name: 'amqp-connection-manager', interpreter: 'npm-clients', file: 'amqp-connection-manager.mjs', resends: true },
   { name: '@cloudamqp/amqp-client', interpreter: 'npm-clients', file: 'cloudamqp-client.mjs' },
   { name: 'rascal', interpreter: 'npm-clients', file: 'rascal.mjs' },
+  { name: 'Java', interpreter: 'java', file: 'Numbers.java' },
   { name: 'Bunny', interpreter: 'ruby', file: 'bunny.rb' },
   { name: 'php-amqplib', interpreter: 'php', file: 'php-amqplib.php' },
   { name: 'php-amqp', interpreter: 'php', file: 'php-amqp.php' },

@@ -1,8 +1,8 @@
 /**
- * Other clients for test/long/clients.test.ts, unpacked under node_modules/.cache: Debian's packages of Ruby, PHP, Python and C, and packages
+ * Other clients for test/long/clients.test.ts, unpacked under node_modules/.cache: Debian's packages of Java, Ruby, PHP, Python and C, and packages
  * of npm, with exact versions. `node tools/test/clients.mjs` fetches them; `npm run test:long` does so before that file.
  */
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readlinkSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { fetchPackages, homeOf, libraryFolders, neededBy, run } from './debian.mjs';
@@ -64,6 +64,23 @@ const makers = {
       ...['sockets', 'mbstring', 'amqp'].map((module) => `extension=${module}`),
     ];
     script(home, {}, [binary, '-n', ...options.flatMap((option) => ['-d', option])]);
+  },
+  java(name) {
+    const packages = ['librabbitmq-client-java', 'default-jdk-headless'];
+    const wanted =
+      /^(?:openjdk-\d+-\S+-headless|lib(?:rabbitmq-client|slf4j)-java|lib(?:jpeg|lcms|pcsclite|nss|nspr)\S+)$/;
+    fetchPackages(name, (lists) => [packages[0], ...neededBy(packages, lists, wanted)]);
+    const home = homeOf(name);
+    // Its settings are links into /etc.
+    for (const link of find(join(home, 'usr/lib/jvm'), '-type', 'l', '-lname', '/etc/*')) {
+      const target = join(home, readlinkSync(link));
+      unlinkSync(link);
+      symlinkSync(target, link);
+    }
+    const jars = find(join(home, 'usr/share/java'), '-name', '*.jar').filter((path) =>
+      /(?:amqp-client|slf4j-(?:api|nop))\.jar$/.test(path),
+    );
+    script(home, {}, [find(home, '-path', '*/bin/java')[0], '-XX:+UseSerialGC', '-cp', jars.join(':')]);
   },
   'python-clients'(name) {
     fetchPython();
