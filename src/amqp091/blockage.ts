@@ -9,6 +9,7 @@
  */
 import type { Clock, Timer } from '../base/clock.js';
 import type { Broker, Route, StopWaiter } from '../model/broker.js';
+import type { ClientTraits } from './client-traits.js';
 import { type Channel, ChannelState } from './channel.js';
 import { ConnectionBlocked, ConnectionUnblocked, fitShortString, type Method } from './codec/index.js';
 import type { ChannelTable } from './channel-table.js';
@@ -20,6 +21,7 @@ const slowlyMs = 10;
 
 /** What it needs of its connection. */
 export interface BlockageHost {
+  readonly traits: Pick<ClientTraits, 'blockedNotify'>;
   readonly broker: Broker;
   readonly clock: Clock;
   readonly input: Input;
@@ -44,7 +46,6 @@ class Stop implements StopWaiter {
 
 export class Blockage {
   private readonly host: BlockageHost;
-  private readonly knows: (capability: string) => boolean;
   private readonly stops = new Set<Stop>();
   private gateReason = '';
   private stopReason = '';
@@ -52,10 +53,8 @@ export class Blockage {
   private isOver = false;
   private timer: Timer | undefined;
 
-  /** @param knows whether the client has a capability */
-  constructor(host: BlockageHost, knows: (capability: string) => boolean) {
+  constructor(host: BlockageHost) {
     this.host = host;
-    this.knows = knows;
   }
 
   get isBlocked(): boolean {
@@ -134,7 +133,7 @@ export class Blockage {
 
   private tell(): void {
     const { host, isBlocked } = this;
-    if (isBlocked === this.toldBlocked || !this.knows('connection.blocked') || this.isOver) return;
+    if (isBlocked === this.toldBlocked || !host.traits.blockedNotify || this.isOver) return;
     this.toldBlocked = isBlocked;
     const reason = this.gateReason === '' ? this.stopReason : this.gateReason;
     host.send(isBlocked ? new ConnectionBlocked(fitShortString(reason)) : new ConnectionUnblocked());

@@ -5,6 +5,7 @@ import type { MessageParts } from '../log/record.js';
 import type { Broker, ConnectionId, Route } from '../model/broker.js';
 import type { Occupancy } from '../security/occupancy.js';
 import type { Permissions } from '../security/permissions.js';
+import type { ClientTraits } from './client-traits.js';
 import type { FrameWriter } from './codec/index.js';
 import type { ConfirmLedger } from './confirm-ledger.js';
 import type { Counters } from './counters.js';
@@ -21,8 +22,7 @@ export interface ChannelHost extends BodyHolder {
   readonly user: string;
   readonly permissions: Permissions;
   readonly occupancy: Occupancy;
-  /** The client has the capability consumer_cancel_notify. */
-  readonly cancelNotify: boolean;
+  readonly traits: ClientTraits;
   readonly broker: Broker;
   readonly turn: Turn;
   readonly clock: Clock;

@@ -36,11 +36,12 @@ import {
   ProtocolError,
   ReplyCode,
 } from './codec/index.js';
+import type { ClientTraits } from './client-traits.js';
 import type { ConnectionContext, ConnectionOwner, Transport } from './connection-context.js';
 import { type ConnectionInfo, connectionInfo } from './connection-info.js';
 import type { Counters } from './counters.js';
 import { describeFault, isFault, notDueOnChannel0, toProtocolError } from './errors.js';
-import { hasCapability, type Tuning } from './handshake.js';
+import type { Tuning } from './handshake.js';
 import { Heartbeat, type HeartbeatOwner } from './heartbeat.js';
 import { Input, type InputOwner } from './input.js';
 import { Pause } from './input-gate.js';
@@ -88,9 +89,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   private closeAnswered = false;
   /** Bytes of frames that wait on all channels. */
   private backlogBytes = 0;
-  private readonly blockage: Blockage = new Blockage(this, (name) =>
-    hasCapability(this.opening.clientProperties, name),
-  );
+  private readonly blockage: Blockage = new Blockage(this);
   /** The broker was told that the connection has ended. */
   private released = false;
 
@@ -260,8 +259,8 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     return this.opening.permissions!;
   }
 
-  get cancelNotify(): boolean {
-    return hasCapability(this.opening.clientProperties, 'consumer_cancel_notify');
+  get traits(): ClientTraits {
+    return this.opening.traits;
   }
 
   get holdsBacklogs(): boolean {

@@ -218,7 +218,7 @@ export class Deliveries implements DeliverySink {
 
   /** basic.cancel from our side, to clients that know it (capability consumer_cancel_notify). */
   private notifyCancelled(consumer: Consumer): void {
-    if (!this.host.cancelNotify) return;
+    if (!this.host.traits.cancelNotify) return;
     this.host.frames.method(this.channel, new BasicCancel(consumer.tag, true));
     this.host.output.touch();
   }
