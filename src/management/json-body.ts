@@ -3,6 +3,8 @@ import { HttpError } from './resource.js';
 
 /** What a change is sent with, at most. */
 const bodyBytesMax = 64 * 1024;
+/** How long it may take. */
+const bodyMsMax = 30_000;
 
 /** The JSON object that a POST or PUT is sent with; {} if there is none. Rejects with HttpError. */
 export async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {
@@ -31,25 +33,47 @@ export function requireJson(request: IncomingMessage): void {
     throw new HttpError(415, 'unsupported_media_type', 'a change is sent with content-type: application/json');
 }
 
-/** Hands on what comes, piece by piece. Rejects with what `take` throws, or with HttpError if it is cut off. */
-export function readPieces(request: IncomingMessage, take: (piece: Buffer) => void): Promise<void> {
-  // Not `for await`: to stop early would end the socket before it has its answer.
-  return new Promise((resolve, reject) => {
-    let isRefused = false;
-    request.on('data', (piece: Buffer) => {
-      if (isRefused) return;
-      try {
-        take(piece);
-      } catch (error) {
+/**
+ * Hands on what comes, piece by piece. Rejects with what `take` throws, or with HttpError if it is cut off, or takes too long.
+ * @param mayGoOn it may take as long as it likes, as long as something comes
+ */
+export async function readPieces(
+  request: IncomingMessage,
+  take: (piece: Buffer) => void,
+  mayGoOn: boolean = false,
+): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    // Not `for await`: to stop early would end the socket before it has its answer.
+    await new Promise<void>((resolve, reject) => {
+      let isRefused = false;
+      const refuse = (error: Error): void => {
         isRefused = true;
-        reject(error as Error);
-      }
+        reject(error);
+      };
+      timer = setTimeout(() => refuse(tooSlow()), bodyMsMax);
+      request.on('data', (piece: Buffer) => {
+        if (isRefused) return;
+        if (mayGoOn) timer!.refresh();
+        try {
+          take(piece);
+        } catch (error) {
+          refuse(error as Error);
+        }
+      });
+      request.once('end', resolve);
+      const cutOff = (): void => refuse(new HttpError(400, 'bad_request', 'the request was cut off'));
+      request.once('close', cutOff);
+      request.once('error', cutOff);
     });
-    request.once('end', resolve);
-    const cutOff = (): void => reject(new HttpError(400, 'bad_request', 'the request was cut off'));
-    request.once('close', cutOff);
-    request.once('error', cutOff);
-  });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function tooSlow(): HttpError {
+  const reason = `the rest of the request did not come within ${bodyMsMax / 1000} s`;
+  return new HttpError(408, 'timeout', reason, { connection: 'close' });
 }
 
 async function readText(request: IncomingMessage): Promise<string> {

@@ -92,8 +92,8 @@ const parameterLengthMax = 3 * 255;
 /** Sockets at most (with one more the one goes that has been there for longest without a request under way), and the share that they may have of the files that the process may open: others need some too. */
 const connectionsMax = 256;
 const openFilesShare = 1 / 8;
-/** Looked at every second: node:http does so every 30 s unless it is told. */
-const timeouts = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 1000 };
+/** Looked at every second: node:http does so every 30 s unless it is told. Requests with much in them take their time (see readPieces). */
+const timeouts = { requestTimeout: 1_800_000, headersTimeout: 10_000, connectionsCheckingInterval: 1000 };
 /** What of all sockets is parsed in one turn: hundreds of the smallest requests, which take milliseconds. */
 const turnInputBytesMax = 16 * 1024;
 

@@ -261,7 +261,8 @@ describe('definitions with something wrong in them', () => {
     broker = await Broker.start({ http: {} });
     const declared = await request(`${broker.httpUrl}/api/definitions`, {
       method: 'POST',
-      body: { queues: [{ vhost: '/', name: 'there', durable: true }] },
+      // A user: the cluster has its first ones then.
+      body: { queues: [{ vhost: '/', name: 'there', durable: true }], users: [{ name: 'some' }] },
     });
     assert.equal(declared.status, 204);
   });

@@ -1,4 +1,5 @@
 import type { BrokerNode } from '../../broker-node.js';
+import { Feature } from '../../base/versions.js';
 import { exportDefinitions } from '../definitions/export.js';
 import { importDefinitions } from '../definitions/import.js';
 import { DefinitionsReader } from '../definitions/reader.js';
@@ -23,7 +24,11 @@ export const definitionRoutes: readonly Resource[] = ['/api/definitions', '/api/
 }));
 
 function exportAll({ broker, parameters, pace }: Parameters<Handler>[0]): Streamed {
-  return new Streamed(exportDefinitions(broker, knownVhost(broker, parameters), pace));
+  const vhost = knownVhost(broker, parameters);
+  const { access } = broker.tables;
+  if (!access.isFounded && broker.map.config.version >= Feature.access)
+    throw new HttpError(503, 'starting', 'the first users of the cluster are being made: try again');
+  return new Streamed(exportDefinitions(broker, vhost, pace));
 }
 
 async function importAll({
@@ -40,7 +45,7 @@ async function importAll({
   importing.add(broker);
   try {
     const reader = new DefinitionsReader();
-    await readPieces(incoming, (piece) => reader.read(piece));
+    await readPieces(incoming, (piece) => reader.read(piece), true);
     const { passwords } = security;
     const count = await importDefinitions({ broker, passwords, pace }, reader.end(), vhost);
     broker.ports.logger.info('definitions were imported', { asker, objects: count, ...(vhost && { vhost }) });
