@@ -51,7 +51,6 @@ export const Feature = {
   flows: 3,
   operatorPolicies: 3,
   globalParameters: 3,
-  defaultQueueTypes: 3,
 } as const;
 
 /** `2`, or `1 to 2`. */

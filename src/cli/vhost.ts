@@ -16,7 +16,7 @@ interface AddOptions {
 export function vhostCommand(): Command {
   const vhost = new Command('vhost').description('vhosts: queues and exchanges with names of their own');
   withUrl(vhost.command('add <name>'))
-    .description('add a vhost; permissions in it are given by `permissions set`')
+    .description('add a vhost; whoever adds it has all permissions in it, others are given some by `permissions set`')
     .option('--description <text>', 'what it is for', '')
     .option('--default-queue-type <type>', 'of queues that are declared without one: classic or quorum')
     .action(async (name: string, { description, defaultQueueType, ...options }: ApiOptions & AddOptions) => {

@@ -87,8 +87,8 @@ interface Way {
 const requestsMax = 1000;
 /** Lists without pages and definitions that are sent at a time: what they tell of is held meanwhile. */
 const longAnswersMax = 16;
-/** Names have up to 255 bytes, and each may be written as `%xx`. */
-const parameterLengthMax = 3 * 255;
+/** Names have up to 255 bytes, and each may be written as `%xx`; what names a binding has its routing key so in it, and a hash: `%25xx`. */
+const parameterLengthMax = 5 * 255 + 32;
 /** Sockets at most (with one more the one goes that has been there for longest without a request under way), and the share that they may have of the files that the process may open: others need some too. */
 const connectionsMax = 256;
 const openFilesShare = 1 / 8;

@@ -116,6 +116,7 @@ describe('HTTP', () => {
       ['k', { x: 1 }, /^ends\/k~[\w-]+$/],
       ['k', { x: 2 }, /^ends\/k~[\w-]+$/],
       ['', { x: 2 }, /^ends\/~[\w-]+$/],
+      ['é'.repeat(127), { x: 2 }, /^ends\/(%25C3%25A9){127}~[\w-]+$/],
     ];
     for (const [routing_key, table, path] of keys) {
       const body = { routing_key, arguments: table };

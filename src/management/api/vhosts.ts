@@ -33,11 +33,16 @@ export const vhostRoutes: readonly Resource[] = [
       if (vhost === undefined) throw notFound(`vhost '${name}'`);
       return describe(vhost, broker);
     },
-    async put({ broker, parameters, body }) {
+    async put({ broker, parameters, body, person }) {
       requireStarted(broker);
       const name = parameters['vhost']!;
-      const vhost = readVhost(name, body, broker.access.vhost(name));
-      return new Done((await broker.access.setVhost(vhost)) ? 201 : 204);
+      const { access } = broker;
+      const isNew = await access.setVhost(readVhost(name, body, access.vhost(name)));
+      // As in RabbitMQ: whoever has made it may use it. Those of the program may in any case.
+      const all = { configure: '.*', write: '.*', read: '.*' };
+      if (isNew && access.user(person.name) !== undefined)
+        await access.setPermission({ user: person.name, vhost: name, ...all });
+      return new Done(isNew ? 201 : 204);
     },
     async delete({ broker, parameters }) {
       requireStarted(broker);
