@@ -13,7 +13,7 @@ export class GroupsTogether extends Checker {
   private readonly lastOf = new Map<string, Delivery>();
 
   override delivered(delivery: Delivery): void {
-    const { copy, consumer, redelivered } = delivery.facts;
+    const { copy, consumer, redelivered, incarnation } = delivery.facts;
     const { key } = copy.message.labels;
     if (copy.queue.kind.isGrouped !== true || key === 0) return;
     for (const other of sameGroup(copy))
@@ -23,7 +23,7 @@ export class GroupsTogether extends Checker {
           this.fail(`${delivery}, of group ${key}, though somebody else holds ${held}`);
       }
     if (redelivered) return;
-    const group = `${copy.queue.name} ${key}`;
+    const group = `${incarnation} ${key}`;
     const last = this.lastOf.get(group);
     if (last !== undefined && last.position > delivery.position)
       this.fail(`${delivery}, of group ${key}, after ${last}`);

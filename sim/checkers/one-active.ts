@@ -9,8 +9,8 @@ import { Checker } from './checker.js';
 
 export class OneActive extends Checker {
   readonly name = 'one-active';
-  /** Who was given the last message, by the queue's name. */
-  private readonly active = new Map<string, Delivery>();
+  /** Who was given the last message, by the queue's incarnation. */
+  private readonly active = new Map<number, Delivery>();
   private readonly over = new Set<number>();
 
   override ended({ id }: Asker): void {
@@ -18,12 +18,12 @@ export class OneActive extends Checker {
   }
 
   override delivered(delivery: Delivery): void {
-    const { copy, consumer, epoch } = delivery.facts;
-    const { kind, name } = copy.queue;
+    const { copy, consumer, epoch, incarnation } = delivery.facts;
+    const { kind } = copy.queue;
     // What was on its way to one that has ended still comes.
     if (kind.isSingle !== true || this.over.has(consumer)) return;
-    const before = this.active.get(name);
-    this.active.set(name, delivery);
+    const before = this.active.get(incarnation);
+    this.active.set(incarnation, delivery);
     if (before === undefined || before.facts.consumer === consumer || this.over.has(before.facts.consumer)) return;
     if (before.facts.epoch === epoch && this.isTied(before)) this.fail(`${delivery}, though active is ${before}`);
   }

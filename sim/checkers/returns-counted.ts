@@ -18,7 +18,7 @@ interface Counted {
 
 export class ReturnsCounted extends Checker {
   readonly name = 'returns-counted';
-  private readonly byQueue = new Map<string, Map<number, Counted>>();
+  private readonly byQueue = new Map<string, Map<string, Counted>>();
 
   override confirmed(message: Message, node: string): void {
     const queue = message.copies.length === 1 ? message.copies[0]!.queue : undefined;
@@ -34,7 +34,7 @@ export class ReturnsCounted extends Checker {
   }
 
   override delivered(delivery: Delivery): void {
-    const { copy, position, returns, epoch } = delivery.facts;
+    const { copy, returns, epoch } = delivery.facts;
     const { returnsMax } = copy.queue.kind;
     // Brokers that are there to try the simulator have no primaries, and count nothing.
     if (returnsMax === undefined || epoch === 0) return;
@@ -49,15 +49,20 @@ export class ReturnsCounted extends Checker {
     if (returns < counted.inEpoch) this.fail(`came back ${counted.inEpoch} times in this epoch alone: ${delivery}`);
     if (returns < counted.certain)
       this.fail(`came back ${counted.certain} times for certain: ${delivery}; before: ${last}`);
-    this.byQueue.get(copy.queue.name)!.set(position, { ...counted, last: delivery });
+    this.byQueue.get(copy.queue.name)!.set(keyOf(delivery), { ...counted, last: delivery });
   }
 
   private counted(delivery: Delivery): Counted {
     const { name } = delivery.copy.queue;
-    const known = this.byQueue.get(name) ?? new Map<number, Counted>();
+    const known = this.byQueue.get(name) ?? new Map<string, Counted>();
     this.byQueue.set(name, known);
-    const counted = known.get(delivery.position) ?? { last: delivery, inEpoch: 0, certain: 0 };
-    known.set(delivery.position, counted);
+    const counted = known.get(keyOf(delivery)) ?? { last: delivery, inEpoch: 0, certain: 0 };
+    known.set(keyOf(delivery), counted);
     return counted;
   }
+}
+
+/** A message, for ever. */
+function keyOf({ facts: { incarnation, position } }: Delivery): string {
+  return `${incarnation} ${position}`;
 }

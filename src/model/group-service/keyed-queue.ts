@@ -66,6 +66,7 @@ export class KeyedQueue {
     if (entry !== undefined) this.queue.dequeue(entry);
   }
 
+  /** The consumer can take more. */
   granted(consumer: Consumer): void {
     this.groups?.granted(consumer);
   }

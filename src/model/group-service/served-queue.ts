@@ -149,6 +149,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   /** The way to the consumer's node has room again. */
   unpark(consumer: Consumer): void {
     consumer.parked = false;
+    this.keyed?.granted(consumer);
     this.enlist(consumer);
   }
 

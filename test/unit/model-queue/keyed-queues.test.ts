@@ -123,6 +123,21 @@ describe('a queue with message groups', () => {
     assert.deepEqual(who(again), ['2:b1', '2:a2']);
   });
 
+  it('goes on with a consumer when the way to its node has room again', () => {
+    const { primary, client, port } = grouped();
+    subscribe(port, 1, 10);
+    send(port, 'a1');
+    primary.run();
+    client.congested = true;
+    send(port, 'a2', 'a3');
+    primary.run();
+    assert.deepEqual(who(client), ['1:a1']);
+    client.congested = false;
+    primary.service.drained('a');
+    primary.run();
+    assert.deepEqual(who(client), ['1:a1', '1:a2', '1:a3']);
+  });
+
   it('keeps a group in order, and with its consumer, while others get messages', () => {
     const { primary, client, port } = grouped();
     subscribe(port, 1, 2);
