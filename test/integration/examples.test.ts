@@ -192,7 +192,15 @@ describe('the examples', () => {
   });
 
   it('Celery: retries, tasks with a time, results, remote control', async () => {
+    // More than the workers' limits: they must be able to raise them, or nothing else would be done.
     const primary = await leaderOf('orders', { maxPriority: 10 });
+    await using client = await QueueClient.open(idle.amqpUrl);
+    for (let id = 0; id < 8; id++) {
+      const { body, headers } = shipMuchLater(id);
+      const options = { persistent: true, contentType: 'application/json', contentEncoding: 'utf-8', headers };
+      client.channel.sendToQueue('orders', Buffer.from(body), options);
+    }
+    await client.confirmed();
     const nodes = [primary, idle];
     const workers = nodes.map(({ name }, i) =>
       started(
@@ -233,7 +241,13 @@ describe('the examples', () => {
   });
 });
 
-async function eventually(what: string, holds: () => boolean, timeoutMs = 30_000): Promise<void> {
+/** What Celery sends for `ship.apply_async((0,), countdown=...)`. */
+function shipMuchLater(id: number): { body: string; headers: Record<string, unknown> } {
+  const eta = new Date(Date.now() + 3_600_000).toISOString();
+  return { body: JSON.stringify([[0], {}, {}]), headers: { lang: 'py', task: 'shop.ship', id: `later-${id}`, eta } };
+}
+
+async function eventually(what: string, holds: () => boolean, timeoutMs = 60_000): Promise<void> {
   for (const deadline = performance.now() + timeoutMs; !holds(); await sleep(20))
     if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${what}`);
 }

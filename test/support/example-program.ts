@@ -10,7 +10,7 @@ import { within } from './within.js';
 /** Where tools/test/python.mjs puts it. */
 const python: string = resolve('node_modules/.cache/understudy/python/python3');
 const examples: string = fileURLToPath(new URL('../../../examples', import.meta.url));
-const endMsMax = 15_000;
+const endMsMax = 30_000;
 
 export interface Line {
   text: string;
@@ -95,7 +95,7 @@ export class ExampleProgram {
   }
 
   /** Waits until `holds`, which is asked whenever the program has said something; rejects when it ends before. */
-  async until(what: string, holds: (program: this) => boolean, timeoutMs = 20_000): Promise<void> {
+  async until(what: string, holds: (program: this) => boolean, timeoutMs = 40_000): Promise<void> {
     const deadline = performance.now() + timeoutMs;
     while (!holds(this)) {
       const rest = deadline - performance.now();
@@ -120,7 +120,7 @@ export class ExampleProgram {
   }
 
   /** Resolves when the program has done its work; rejects if it fails. */
-  async done(timeoutMs = 30_000): Promise<void> {
+  async done(timeoutMs = 60_000): Promise<void> {
     const code = await within(timeoutMs, () => `${this.what} ends, which said ${this.tail()}`, this.ended);
     if (code !== 0) throw new Error(`${this.what}: exit code ${code}: ${this.tail()}`);
   }
