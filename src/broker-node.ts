@@ -415,6 +415,8 @@ export class BrokerNode {
     this.clusterBroker = new ClusterBroker({
       ...own,
       members: report,
+      largeBytes: options.largeBytes,
+      partBytes: options.partBytes,
       mayRoute: () => this.mayRoute(),
       version: () => versionInUse({ rules, map, versions }),
     });

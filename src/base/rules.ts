@@ -120,6 +120,11 @@ export interface Rules {
   /** A delayed message waits for its time. Off: it goes on at once. */
   readonly delayedDue: boolean;
 
+  /** A large message is taken into the log only with all of its parts. Off: without looking. */
+  readonly largeWhole: boolean;
+  /** The parts of a large message go when nobody refers to it any more. Off: they stay. */
+  readonly partsGo: boolean;
+
   /** 20: a group is given away only when everything that was accepted is committed. Off: at once. */
   readonly moveDrained: boolean;
   /** 20: the old primary passes on what may have been handed out. Off: the new one flags all. */
@@ -210,6 +215,8 @@ export const allRules: Rules = {
   outboxSafeFirst: true,
   delayedTogether: true,
   delayedDue: true,
+  largeWhole: true,
+  partsGo: true,
   moveDrained: true,
   movePassesOn: true,
   endMark: true,

@@ -8,20 +8,24 @@ import type { Random } from '../../base/random.js';
 import type { Rules } from '../../base/rules.js';
 import { Refusal, RefusedError } from '../../base/errors.js';
 import { Feature } from '../../base/versions.js';
-import { enqueueLength, MessageParts } from '../../log/record.js';
+import { type EnqueueView, enqueueLength, MessageParts } from '../../log/record.js';
 import type {
   Arguments,
+  BodySource,
   Broker,
   ConnectionId,
   ConsumeRequest,
   DeliverySink,
   GetRequest,
+  Holder,
   PublishGate,
   Properties,
   PublishOwner,
   QueueStatus,
   Route,
   Subscription,
+  Upload,
+  UploadOwner,
   Wiring,
 } from '../../model/broker.js';
 import { setDelayed } from '../../model/delay/delayed-record.js';
@@ -33,6 +37,7 @@ import type { WiringTables } from '../../model/wiring/tables.js';
 import { ClusterRoute } from './cluster-route.js';
 import { DeferredPublishes, DeferredRoute, stillWaits } from './deferred-publishes.js';
 import { DirectReplies } from './direct-replies.js';
+import type { GroupClient } from './group-client.js';
 import type { GroupClients } from './group-clients.js';
 import type { Links } from '../link/links.js';
 import type { GroupMembers } from './ports.js';
@@ -40,7 +45,9 @@ import type { SourcesGate } from './publish-gate.js';
 import type { QueueAccess } from './queue-access.js';
 import { QueueContents } from './queue-contents.js';
 import { RouteCache } from './route-cache.js';
+import { QueueHolder } from './subscription.js';
 import { Transactions } from './transactions.js';
+import { ClusterUpload, type UploadSettings } from './upload.js';
 
 /** The wiring with what concerns connections as a whole. */
 export interface ConnectionWiring extends Wiring {
@@ -63,6 +70,9 @@ export interface ClusterBrokerOptions {
   random: Random;
   /** The protocol version in use. */
   version(): number;
+  /** Bodies of more bytes are large; so many are in a part of them. */
+  largeBytes: number;
+  partBytes: number;
   /** This node's wiring is known to be current: what others were told is complete is in it (rule 15). */
   mayRoute(): boolean;
 }
@@ -82,6 +92,7 @@ export class ClusterBroker implements Broker {
   private readonly contents: QueueContents;
   private readonly routes = new RouteCache();
   private readonly delayed = new MessageParts();
+  private readonly uploads: UploadSettings;
   /** Sinks whose channels are gone: what they asked for and still waits for current wiring is not begun. */
   private readonly goneSinks = new WeakSet<DeliverySink>();
 
@@ -102,6 +113,8 @@ export class ClusterBroker implements Broker {
       published: (bytes) => options.gate.published(bytes),
     });
     this.sourcesGate = options.gate;
+    const { boot, partBytes, gate } = options;
+    this.uploads = { boot, partBytes, published: (bytes) => gate.published(bytes) };
     this.deferred = new DeferredPublishes({
       clock: options.clock,
       memory: options.clients.memory,
@@ -221,6 +234,20 @@ export class ClusterBroker implements Broker {
     this.deferred.close();
     this.transactions.close();
     this.options.queues.close();
+  }
+
+  get largeBytes(): number {
+    return this.options.version() >= Feature.largeMessages ? this.options.largeBytes : Number.POSITIVE_INFINITY;
+  }
+
+  upload(route: Route, persistent: boolean, owner: UploadOwner): Upload | undefined {
+    if (!(route instanceof ClusterRoute) || route.targets.length === 0 || route.replies !== undefined) return undefined;
+    return new ClusterUpload(this.uploads, route.targets, persistent, owner);
+  }
+
+  body(holder: Holder, message: EnqueueView): BodySource {
+    if (!(holder instanceof QueueHolder)) throw new TypeError('nobody but a queue has large messages');
+    return (holder.client as GroupClient).bodies.open(message);
   }
 
   forgetPublisher(owner: PublishOwner): void {

@@ -17,6 +17,7 @@ import type { ConsumeRequest, DeliverySink, GetRequest, PublishOwner, Subscripti
 import { deliveryCost } from '../../model/delivery-cost.js';
 import type { GroupServicePort, HeldMessage } from '../../model/group-port.js';
 import type { UnitMessage, UnitSettlement } from '../../model/unit.js';
+import { Bodies } from './bodies.js';
 import { ClosedSubscriptions } from './closed-subscriptions.js';
 import type { GroupClientContext, Unfinished } from './group-client-context.js';
 import type { ConfirmGate } from './confirm-gate.js';
@@ -24,6 +25,7 @@ import { ConfirmRing } from './confirm-ring.js';
 import { HeldConfirms } from './held-confirms.js';
 import { HeldMessages } from './held-messages.js';
 import { OpeningSubscriptions } from './opening-subscriptions.js';
+import { PassedOn } from './passed-on.js';
 import { PublishOutbox } from './publish-outbox.js';
 import { type PurgeOutcome, type QueueCount, Requests } from './requests.js';
 import { Settlement, SettlementRing } from './settlement-ring.js';
@@ -68,10 +70,9 @@ export class GroupClient implements HolderClient, Flushable {
   private lastSubscriber = 0;
   private dirty = false;
   private rewindLate = false;
-  /** Queues have moved into this group through this node. */
-  private hasMoved = false;
-  /** When a publish was confirmed, or began to wait for that when nothing else did. */
-  private progressAt = 0;
+  private readonly passedOn: PassedOn;
+  /** Of large messages. */
+  readonly bodies: Bodies = new Bodies(this);
   private toGrant: ClusterSubscription[] = [];
   private readonly closing = new ClosedSubscriptions();
 
@@ -81,6 +82,7 @@ export class GroupClient implements HolderClient, Flushable {
     this.held = new HeldConfirms(context.clock);
     this.confirms = new ConfirmRing(this.held);
     this.outbox = new PublishOutbox(context.memory);
+    this.passedOn = new PassedOn(context);
   }
 
   // ---- for this node's protocols ----
@@ -98,8 +100,8 @@ export class GroupClient implements HolderClient, Flushable {
     gate?: ConfirmGate,
   ): void {
     const isGated = gate !== undefined && gate.need > 1 && this.context.rules.minInSync;
-    if (parts.moved) this.passesOn();
-    const mayBeRefused = gate !== undefined && gate.isRejecting;
+    if (parts.moved) this.passedOn.began(this.confirms.outstanding);
+    const mayBeRefused = parts.large || (gate !== undefined && gate.isRejecting);
     const sequence = this.confirms.push(owner, tag, isGated ? gate : undefined, mayBeRefused);
     const { direct } = this;
     const version = this.context.wiringVersion();
@@ -124,19 +126,6 @@ export class GroupClient implements HolderClient, Flushable {
     // Kept here in any case: a log of this node would give back its parts only.
     this.outbox.appendUnit(messages, settlements, this.context.boot, sequence);
     this.touch();
-  }
-
-  private passesOn(): void {
-    this.hasMoved = true;
-    if (this.confirms.outstanding === 0) this.progressAt = this.context.clock.now();
-  }
-
-  /**
-   * For so long nothing was confirmed that this node may have lost its lease meanwhile: what it was passing on of a queue that moves
-   * was given back then, and another node passes it on.
-   */
-  private get mayBePassedOnTwice(): boolean {
-    return this.hasMoved && this.context.clock.now() >= this.progressAt + 0.75 * this.context.leaseMs;
   }
 
   /** Publishes through that gate are to be refused now: there are too few replicas, as the primary has said. */
@@ -326,11 +315,12 @@ export class GroupClient implements HolderClient, Flushable {
     this.port = tie.port;
     this.confirms.doubt(tie.port.taken);
     this.goThrough(this.subscribeAgain());
-    if (this.mayBePassedOnTwice) this.outbox.flagMoved();
+    if (this.passedOn.mayBeTwice) this.outbox.flagMoved();
     if (this.context.rules.resendFirst) this.outbox.rewind(this.confirms.confirmed);
     else this.rewindLate = true;
     this.requests.askAllAfter(this.outbox.last);
     this.send(tie);
+    this.bodies.attached();
     this.direct = tie.direct;
   }
 
@@ -385,6 +375,7 @@ export class GroupClient implements HolderClient, Flushable {
     this.detached();
     for (const subscription of [...this.subscriptions.values()]) subscription.cancelledByService(reason);
     this.settlements.clear();
+    this.bodies.abandon(reason);
     this.requests.failAll(new RefusedError(Refusal.notFound, reason));
     this.confirmed(this.confirms.last, Number.POSITIVE_INFINITY);
   }
@@ -395,7 +386,7 @@ export class GroupClient implements HolderClient, Flushable {
     if (!this.outbox.isEmpty) this.outbox.release(Math.min(sequence, this.confirms.last));
     this.inSync = inSync;
     this.held.level(inSync);
-    if (this.hasMoved && sequence > this.confirms.confirmed) this.progressAt = this.context.clock.now();
+    if (sequence > this.confirms.confirmed) this.passedOn.confirmed();
     this.confirms.confirmTo(sequence, inSync);
   }
 
@@ -415,15 +406,18 @@ export class GroupClient implements HolderClient, Flushable {
     message: EnqueueView,
     returns: number,
   ): void {
+    if (message.isLarge) this.bodies.coming(message);
     const subscription = this.subscriptions.get(subscriber);
     if (subscription === undefined) {
       this.settle(Settlement.release, incarnation, position);
+      this.bodies.came();
       return;
     }
     if (!subscription.hasDelivered) this.sinks.add(subscription.sink);
     subscription.hasDelivered = true;
     subscription.credit -= deliveryCost(subscription.noAck, message.length);
     subscription.sink.deliver(subscription, position, redelivered, message, returns);
+    this.bodies.came();
   }
 
   subscribed(subscriber: number, refusal: string): void {
@@ -445,9 +439,11 @@ export class GroupClient implements HolderClient, Flushable {
     message: EnqueueView,
     returns: number,
   ): void {
+    if (message.isLarge) this.bodies.coming(message);
     const holder = new QueueHolder(this, incarnation);
     const taken = this.requests.got(request, message, position, redelivered, remaining, holder, returns);
     if (!taken) this.settle(Settlement.release, incarnation, position);
+    this.bodies.came();
   }
   gotNothing(request: number, refusal: string): void {
     this.requests.gotNothing(request, refusal);

@@ -365,6 +365,10 @@ export class GroupClients implements UnconfirmedKeeper {
         const ready = view.getFloat64(start + 8, true);
         return client.counted(id, ready, view.getFloat64(start + 16, true), view.getFloat64(start + 24, true));
       }
+      case FrameType.bodyPart:
+        return client.bodies.part(id, view.getUint32(start + 8, true), bytes, start + 16, end);
+      case FrameType.bodyGone:
+        return client.bodies.gone(id);
       case FrameType.purged:
         return client.purged(id, view.getFloat64(start + 8, true), decodeText(bytes, start + 16, end));
     }
@@ -388,4 +392,6 @@ const answerTypes = [
   FrameType.gotNothing,
   FrameType.counted,
   FrameType.purged,
+  FrameType.bodyPart,
+  FrameType.bodyGone,
 ];

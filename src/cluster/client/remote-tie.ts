@@ -1,5 +1,6 @@
 import { argumentsToJson } from '../../model/wiring/arguments.js';
 import { Feature } from '../../base/versions.js';
+import type { BodyId } from '../../log/large.js';
 import type { HeldMessage, SubscribeOptions } from '../../model/group-port.js';
 import { isUnit } from '../../model/unit.js';
 import type { Link } from '../link/link.js';
@@ -8,6 +9,8 @@ import {
   FrameType,
   heldBytes,
   piecesMax,
+  putBody,
+  sendBody,
   sendId,
   sendIdValue,
   sendQuestion,
@@ -121,6 +124,24 @@ export class RemoteTie implements Tie, ServiceControl {
 
   purge(request: number, incarnation: number, wiringVersion: number): void {
     sendQuestion(this.link, FrameType.purge, this.group, this.number, request, incarnation, wiringVersion);
+  }
+
+  readBody(reader: number, id: BodyId, from: number, count: number): void {
+    const out = this.link.beginFrame(FrameType.bodyRead, this.group, 32);
+    out.view.setUint32(out.offset, this.number, true);
+    out.view.setUint32(out.offset + 4, reader, true);
+    putBody(out, id);
+    out.view.setUint32(out.offset + 12, from, true);
+    out.view.setUint32(out.offset + 24, count, true);
+    out.view.setUint32(out.offset + 28, 0, true);
+  }
+
+  holdBody(id: BodyId): void {
+    sendBody(this.link, FrameType.bodyHold, this.group, this.number, id);
+  }
+
+  doneWithBody(id: BodyId): void {
+    sendBody(this.link, FrameType.bodyDone, this.group, this.number, id);
   }
 
   private readonly takesMore = (): boolean => !this.link.congested;

@@ -27,10 +27,12 @@ import type { GroupState } from '../group-state.js';
 import { Answers } from './answers.js';
 import { type Attachment, AttachmentState } from './attachment.js';
 import { Attachments, walkSlice } from './attachments.js';
+import { BodyReads } from './body-reads.js';
 import { DequeueLog } from './dequeue-log.js';
 import { Dispatcher } from './dispatcher.js';
 import { Expiry } from './expiry.js';
 import { HandOverWriter, type QueueHandOver } from './hand-over.js';
+import { LargeLog } from './large-log.js';
 import { Leases } from './lease.js';
 import { LogWaits } from './log-waits.js';
 import { OutboxLog } from './outbox-log.js';
@@ -73,6 +75,9 @@ export class GroupService implements Flushable {
   readonly timers: ServiceTimers;
   /** For queues: takes what they give up. */
   readonly outbox: OutboxLog;
+  /** For publishes and deliveries: bodies of large messages. */
+  readonly large: LargeLog;
+  readonly reads: BodyReads;
   private readonly options: GroupServiceOptions;
   private readonly appender: GroupAppender;
   private readonly attachments = new Attachments(this);
@@ -116,18 +121,23 @@ export class GroupService implements Flushable {
       loaded: (queue, chunk) => this.loaded(queue, chunk),
       after: this.timers.after,
     });
+    const published = (): Lsn => this.publishes.last;
+    this.large = new LargeLog({ ...options, rules: this.rules, touch, published, walk: (steps) => this.walk(steps) });
+    this.reads = new BodyReads({ ...options, touch, after: this.timers.after });
     this.dispatcher = new Dispatcher(options.state, touch);
     this.care = new QueueCare(this);
     const { state, appender, clock } = options;
     const { later } = state.slices;
     this.purges = new Purges({ answers: this.answers, later, touch, isClosed: () => this.isClosed });
-    this.publishes = new PublishLog(state, appender, this.traits, this.rules, clock, this.outbox, served);
+    this.publishes = new PublishLog(state, appender, this.traits, this.rules, clock, this.outbox, this.large, served);
     this.units = new UnitLog(options.appender, this);
     this.wiringVersion = Math.min(options.state.wiringVersion, traits.wiringVersion);
     this.committedLsn = options.state.applied;
     this.gate = new ServiceGate(this, !this.rules.waitReattach, options.handedOver, () => {
       this.care.begin();
       this.uses.opened(options.tookOver);
+      const boots = new Set(this.attachedNodes().map(([, boot]) => boot));
+      this.large.begin((boot) => boots.has(boot));
       this.touch();
     });
     this.uses = new QueueUses(
@@ -250,6 +260,8 @@ export class GroupService implements Flushable {
     this.leases.close();
     this.care.close();
     this.outbox.close();
+    this.large.close();
+    this.reads.close();
     this.returns.clear();
     this.queues.clear();
     this.answers.clear();
@@ -310,6 +322,7 @@ export class GroupService implements Flushable {
   drained(node: string): void {
     for (const consumer of this.attachments.get(node)?.consumers.values() ?? [])
       if (consumer.parked) consumer.queue.unpark(consumer);
+    this.reads.drained();
   }
 
   /** Publishes of the node that are not in the log yet: a deposed primary gives its own clients' back. Before `close`. */
@@ -438,8 +451,10 @@ export class GroupService implements Flushable {
     if (this.gate.isOpen && !this.paused && (mayAct || !this.rules.leaseNeeded)) this.dispatcher.run();
     this.returns.append();
     this.outbox.append();
+    this.reads.run();
     this.dispatcher.unpin();
     this.dequeues.append();
+    this.large.append(this.committedLsn);
     const end = this.logEnd;
     this.answers.mark(end);
     if (mayAct) this.answers.sendCommitted(this.committedLsn);
@@ -461,7 +476,7 @@ export class GroupService implements Flushable {
 
   /** The last lsn that this service put into the log. */
   private get logEnd(): Lsn {
-    return Math.max(this.dequeues.last, this.publishes.last, this.outbox.last, this.units.last);
+    return Math.max(this.dequeues.last, this.publishes.last, this.outbox.last, this.units.last, this.large.last);
   }
 
   private wiringReached(version: Lsn): void {

@@ -14,9 +14,10 @@ import { setDue } from '../delay/delayed-record.js';
 import type { GroupAppender } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
 import { Origins } from '../origins.js';
-import { delayedIncarnation } from '../queue/outbox.js';
+import { delayedIncarnation, partsIncarnation } from '../queue/outbox.js';
 import { Overflow } from '../queue/queue-traits.js';
 import { markerFormat } from './marker-format.js';
+import type { LargeLog } from './large-log.js';
 import type { OutboxLog } from './outbox-log.js';
 import { PublishTargets } from './publish-targets.js';
 import type { ServedQueue } from './served-queue.js';
@@ -36,6 +37,7 @@ export class PublishLog {
   private readonly traits: TraitsOf;
   private readonly clock: Pick<Clock, 'wall'>;
   private readonly outbox: OutboxLog;
+  private readonly large: LargeLog;
   private readonly targets: PublishTargets;
   /** Those in the log, committed or not. */
   private readonly origins = new Origins();
@@ -50,6 +52,7 @@ export class PublishLog {
     rules: Rules,
     clock: Pick<Clock, 'wall'>,
     outbox: OutboxLog,
+    large: LargeLog,
     serve: (incarnation: Lsn) => ServedQueue | undefined,
   ) {
     this.state = state;
@@ -58,6 +61,7 @@ export class PublishLog {
     this.rules = rules;
     this.clock = clock;
     this.outbox = outbox;
+    this.large = large;
     this.targets = new PublishTargets(state, traits, rules, serve);
     this.origins.merge(state.origins.list());
   }
@@ -73,12 +77,43 @@ export class PublishLog {
     boot: number,
     sequence: number,
   ): boolean {
+    if (parts.large) return this.appendLarge(parts, incarnations, durable, boot, sequence);
+    return this.appendAny(parts, incarnations, durable, boot, sequence);
+  }
+
+  /** A message without all of its parts is refused: its node was taken for dead meanwhile. */
+  private appendLarge(
+    parts: MessageParts,
+    incarnations: readonly number[],
+    durable: boolean,
+    boot: number,
+    sequence: number,
+  ): boolean {
+    const isWhole = this.large.isWhole(parts);
+    if (!isWhole) this.appendNumber(boot, sequence);
+    const isTaken = isWhole && this.appendAny(parts, incarnations, durable, boot, sequence);
+    this.large.taken(parts);
+    return isTaken;
+  }
+
+  private appendAny(
+    parts: MessageParts,
+    incarnations: readonly number[],
+    durable: boolean,
+    boot: number,
+    sequence: number,
+  ): boolean {
     if (parts.origin !== undefined && !this.isNew(parts)) {
       this.appendNumber(boot, sequence);
       return true;
     }
     if (incarnations[0] === delayedIncarnation) {
       this.appendDelayed(parts, incarnations, durable, boot, sequence);
+      return true;
+    }
+    if (incarnations[0] === partsIncarnation) {
+      if (this.large.takesPart(parts, boot)) this.encode(parts, incarnations, durable, boot, sequence);
+      else this.appendNumber(boot, sequence);
       return true;
     }
     const { targets } = this;

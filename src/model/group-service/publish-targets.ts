@@ -76,7 +76,7 @@ export class PublishTargets {
   /** What is passed on with a queue that moves was taken long ago. */
   private isRefused(queue: ServedQueue, parts: MessageParts): boolean {
     if (parts.moved || parts.format === markerFormat) return false;
-    if (queue.shedding.admit(parts.bodyLength)) return false;
+    if (queue.shedding.admit(parts.contentLength)) return false;
     this.refusing.push(queue);
     return true;
   }

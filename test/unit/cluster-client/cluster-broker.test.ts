@@ -77,6 +77,8 @@ async function setup(): Promise<Setup> {
     links: b.links,
     random: world.random.fork('broker'),
     version: () => may.version,
+    largeBytes: 1e6,
+    partBytes: 1e5,
     mayRoute: () => may.route,
   });
   return { world, node: b, groups, tables, broker, may };

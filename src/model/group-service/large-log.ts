@@ -1,0 +1,226 @@
+/**
+ * The bodies of large messages on the primary (log/large.ts): takes their parts into the log, and a message only with all of its parts; and
+ * dequeues the parts that nobody needs any more. That is so when
+ *
+ * - no message refers to the body any more, and no node reads it;
+ * - its upload has ended without a message: it was given up, the message was refused, or its queues are gone;
+ * - its upload is of a node that is dead, or was taken for dead: if it is alive after all, its message is refused.
+ */
+import type { Rules } from '../../base/rules.js';
+import { type BodyId, type Manifest, manifestAt, partHeaderAt } from '../../log/large.js';
+import type { Lsn } from '../../log/lsn.js';
+import { encodeOpen, type MessageParts } from '../../log/record.js';
+import type { GroupAppender } from '../group-port.js';
+import type { GroupState } from '../group-state.js';
+import { keyOf, type LargeBody } from '../large/large-bodies.js';
+import { partsIncarnation } from '../queue/outbox.js';
+import { appendDequeues } from './settlement-batch.js';
+
+/** Bodies looked at in one step of a walk. */
+const walkStep = 64;
+
+export interface LargeLogPorts {
+  readonly state: GroupState;
+  readonly appender: GroupAppender;
+  readonly rules: Rules;
+  /** The last lsn of a publish. */
+  published(): Lsn;
+  /** Has `append` called at the end of this turn. */
+  touch(): void;
+  /** Goes through many things, in slices. */
+  walk(steps: Iterator<number, void>): void;
+}
+
+/** Parts of an upload that are in the log, committed or not. */
+interface Upload extends BodyId {
+  count: number;
+  bytes: number;
+  isOver: boolean;
+}
+
+export class LargeLog {
+  /** The last lsn given to something here. */
+  last: Lsn = 0;
+  private readonly ports: LargeLogPorts;
+  private isOpened = false;
+  /** Those that go on. */
+  private readonly uploads = new Map<string, Upload>();
+  /** Uploads that are over when `lsn` is committed: if no message refers to them then, their parts go. */
+  private ended: { readonly id: BodyId; readonly lsn: Lsn }[] = [];
+  private due: LargeBody[] = [];
+  /** The dequeues of their parts are in the log. */
+  private readonly leaving = new WeakSet<LargeBody>();
+  /** By body: nodes that read it, or are about to. */
+  private readonly readers = new Map<string, number>();
+
+  constructor(ports: LargeLogPorts) {
+    this.ports = ports;
+    ports.state.large.watcher = { orphaned: (body) => this.look(body) };
+  }
+
+  /** Deliveries may begin: what the last primary owed is done. Uploads of boots that are not attached are over. */
+  begin(isAttached: (boot: number) => boolean): void {
+    this.ports.walk(this.lookAtAll((body) => !body.isClosed && !isAttached(body.boot)));
+  }
+
+  /** The node is gone in that boot, and so are its uploads. */
+  gone(boot: number): void {
+    for (const upload of this.uploads.values()) {
+      if (upload.boot !== boot) continue;
+      this.end(upload);
+    }
+    if (this.ports.state.large.size > 0)
+      this.ports.walk(this.lookAtAll((body) => !body.isClosed && body.boot === boot));
+  }
+
+  close(): void {
+    this.ports.state.large.watcher = undefined;
+  }
+
+  // ---- for publishes ----
+
+  /** The part that `parts` are is the next one of its upload, and goes into the log now. False: it gives the upload up, or is of no use. */
+  takesPart({ headerBytes, headerStart, bodyLength }: MessageParts, boot: number): boolean {
+    const view = new DataView(headerBytes.buffer, headerBytes.byteOffset);
+    const { upload: number, index, isEnd } = partHeaderAt(view, headerStart);
+    const id = { boot, upload: number };
+    const upload = this.upload(id, index);
+    if (isEnd) this.end(id);
+    if (isEnd || upload === undefined || upload.isOver) return false;
+    upload.count++;
+    upload.bytes += bodyLength;
+    this.open();
+    return true;
+  }
+
+  /** All parts of a large message are in the log. */
+  isWhole({ bodyBytes, bodyStart }: MessageParts): boolean {
+    const manifest = manifestIn(bodyBytes, bodyStart);
+    const upload = this.uploads.get(keyOf(manifest));
+    if (!this.ports.rules.largeWhole) return true;
+    if (upload !== undefined && upload.count > 0)
+      return upload.count === manifest.count && upload.bytes === manifest.size;
+    const body = this.ports.state.large.find(manifest);
+    return body !== undefined && body.fits(manifest) && !this.leaving.has(body);
+  }
+
+  /** A large message was dealt with. */
+  taken({ bodyBytes, bodyStart }: MessageParts): void {
+    this.end(manifestIn(bodyBytes, bodyStart));
+  }
+
+  // ---- for deliveries ----
+
+  /** Whether it can be delivered: not so if parts of it were lost by damage. */
+  isReadable(manifest: Manifest): boolean {
+    return this.ports.state.large.find(manifest)?.fits(manifest) === true;
+  }
+
+  /** A node reads the body, or is about to, so that it stays; `unhold` must follow. */
+  hold(key: string): void {
+    this.readers.set(key, (this.readers.get(key) ?? 0) + 1);
+  }
+
+  unhold(id: BodyId): void {
+    const key = keyOf(id);
+    const left = (this.readers.get(key) ?? 1) - 1;
+    if (left > 0) {
+      this.readers.set(key, left);
+      return;
+    }
+    this.readers.delete(key);
+    const body = this.ports.state.large.find(id);
+    if (body?.isOrphan === true) this.look(body);
+  }
+
+  // ---- the turn's end ----
+
+  append(committed: Lsn): void {
+    if (this.ended.length > 0) this.endCommitted(committed);
+    if (this.due.length === 0 || !this.ports.rules.partsGo) return;
+    const due = this.due;
+    this.due = [];
+    for (const body of due) this.dequeue(body);
+  }
+
+  private endCommitted(committed: Lsn): void {
+    const { state } = this.ports;
+    const later: typeof this.ended = [];
+    for (const one of this.ended) {
+      const body = state.large.find(one.id);
+      if (one.lsn > committed) {
+        later.push(one);
+        continue;
+      }
+      this.uploads.delete(keyOf(one.id));
+      if (body !== undefined && !body.isClosed) this.due.push(body);
+    }
+    this.ended = later;
+  }
+
+  private dequeue(body: LargeBody): void {
+    const { state, appender } = this.ports;
+    if (body.count === 0 || this.leaving.has(body) || body.messages > 0 || this.readers.has(keyOf(body))) return;
+    this.leaving.add(body);
+    const positions = body.positions();
+    if (!body.durable && !appender.replicated) {
+      state.remove(partsIncarnation, positions);
+      return;
+    }
+    appender.together(() => {
+      this.last = appendDequeues(appender, partsIncarnation, positions, body.durable);
+    });
+  }
+
+  // ---- inside ----
+
+  private look(body: LargeBody): void {
+    this.due.push(body);
+    this.ports.touch();
+  }
+
+  private *lookAtAll(isOver: (body: LargeBody) => boolean): Generator<number, void> {
+    let steps = 0;
+    for (const body of this.ports.state.large.all()) {
+      if (body.isOrphan || isOver(body)) this.look(body);
+      if (++steps % walkStep === 0) yield walkStep;
+    }
+  }
+
+  /** Undefined: the part `index` is not its next one. */
+  private upload(id: BodyId, index: number): Upload | undefined {
+    const key = keyOf(id);
+    let upload = this.uploads.get(key);
+    if (upload === undefined) {
+      // It began under another primary.
+      const body = this.ports.state.large.find(id);
+      if (body?.isClosed === true || (body !== undefined && this.leaving.has(body))) return undefined;
+      upload = { boot: id.boot, upload: id.upload, count: body?.count ?? 0, bytes: body?.bytes ?? 0, isOver: false };
+      if (upload.count === index) this.uploads.set(key, upload);
+    }
+    return upload.count === index || !this.ports.rules.largeWhole ? upload : undefined;
+  }
+
+  private end(id: BodyId): void {
+    const upload = this.uploads.get(keyOf(id));
+    if (upload?.isOver === true) return;
+    if (upload !== undefined) upload.isOver = true;
+    this.ended.push({ id, lsn: this.ports.published() });
+    this.ports.touch();
+  }
+
+  /** The parts' queue is one like any other, but that the wiring does not know it. */
+  private open(): void {
+    const { state, appender } = this.ports;
+    if (this.isOpened || state.queue(partsIncarnation) !== undefined) return;
+    this.isOpened = true;
+    const record = encodeOpen(partsIncarnation, 0, { durable: true });
+    appender.reserve(record.length);
+    appender.chunk.bytes!.set(record, appender.offset);
+    this.last = appender.append(record.length);
+  }
+}
+
+function manifestIn(bytes: Uint8Array, start: number): Manifest {
+  return manifestAt(new DataView(bytes.buffer, bytes.byteOffset), start);
+}
