@@ -16,7 +16,7 @@
 import { bodyAt } from './record.js';
 
 export const manifestBytes = 32;
-const partHeaderBytes = 16;
+export const partHeaderBytes = 16;
 
 /** Bodies of more bytes than this are sent in parts. */
 export const largeBytes: number = 1024 * 1024;
@@ -71,6 +71,11 @@ export function encodePartHeader(upload: number, index: number, isEnd: boolean =
   view.setUint32(8, index, true);
   view.setUint32(12, isEnd ? 1 : 0, true);
   return bytes;
+}
+
+/** Whether the enqueue record at `start` has the header of a part. */
+export function isPart(view: DataView, start: number): boolean {
+  return view.getUint32(start + 32, true) === partHeaderBytes;
 }
 
 /** What the header of a part at `at` says. */

@@ -21,7 +21,7 @@ interface BodyRead {
   readonly reader: number;
   readonly id: BodyId;
   next: number;
-  readonly end: number;
+  end: number;
 }
 
 export interface BodyReadsPorts {
@@ -34,7 +34,9 @@ export interface BodyReadsPorts {
 
 export class BodyReads {
   private readonly ports: BodyReadsPorts;
-  private reads = new Ring<BodyRead>();
+  private readonly reads = new Ring<BodyRead>();
+  /** What goes on of each attachment, by reader: a reader's parts go out in order. */
+  private readonly byReader = new WeakMap<Attachment, Map<number, BodyRead>>();
   /** Their nodes take no more now. */
   private parked: BodyRead[] = [];
 
@@ -43,8 +45,25 @@ export class BodyReads {
   }
 
   ask(attachment: Attachment, reader: number, id: BodyId, from: number, count: number): void {
-    this.reads.push({ attachment, reader, id, next: from, end: from + count });
+    const reads = this.readsOf(attachment);
+    const known = reads.get(reader);
+    if (known !== undefined && known.end === from) {
+      known.end += count;
+      return;
+    }
+    const read = { attachment, reader, id, next: from, end: from + count };
+    reads.set(reader, read);
+    this.reads.push(read);
     this.ports.touch();
+  }
+
+  private readsOf(attachment: Attachment): Map<number, BodyRead> {
+    let reads = this.byReader.get(attachment);
+    if (reads === undefined) {
+      reads = new Map();
+      this.byReader.set(attachment, reads);
+    }
+    return reads;
   }
 
   /** Nodes that had no room may have it again. */
@@ -76,7 +95,7 @@ export class BodyReads {
   private one(read: BodyRead): number {
     const { state } = this.ports;
     const { attachment, id, next } = read;
-    if (attachment.state !== AttachmentState.attached) return 0;
+    if (attachment.state !== AttachmentState.attached || this.readsOf(attachment).get(read.reader) !== read) return 0;
     if (attachment.client.congested) {
       this.parked.push(read);
       return 0;
@@ -84,6 +103,7 @@ export class BodyReads {
     const position = state.large.find(id)?.parts[next] ?? 0;
     const entry = position === 0 ? undefined : state.queue(partsIncarnation)?.index.find(position);
     if (entry === undefined) {
+      this.readsOf(attachment).delete(read.reader);
       attachment.client.bodyGone(read.reader);
       return 0;
     }
@@ -95,8 +115,9 @@ export class BodyReads {
     const view = chunk.view!;
     const start = bodyAt(view, entry.offset);
     const end = start + view.getUint32(entry.offset + 20, true);
-    attachment.client.bodyPart(read.reader, next, chunk.bytes, start, end);
     if (++read.next < read.end) this.reads.push(read);
+    else this.readsOf(attachment).delete(read.reader);
+    attachment.client.bodyPart(read.reader, next, chunk.bytes, start, end);
     return end - start;
   }
 

@@ -7,7 +7,7 @@
  * - its upload is of a node that is dead, or was taken for dead: if it is alive after all, its message is refused.
  */
 import type { Rules } from '../../base/rules.js';
-import { type BodyId, type Manifest, manifestAt, partHeaderAt } from '../../log/large.js';
+import { type BodyId, type Manifest, manifestAt, partHeaderAt, partHeaderBytes } from '../../log/large.js';
 import type { Lsn } from '../../log/lsn.js';
 import { encodeOpen, type MessageParts } from '../../log/record.js';
 import type { GroupAppender } from '../group-port.js';
@@ -80,7 +80,8 @@ export class LargeLog {
   // ---- for publishes ----
 
   /** The part that `parts` are is the next one of its upload, and goes into the log now. False: it gives the upload up, or is of no use. */
-  takesPart({ headerBytes, headerStart, bodyLength }: MessageParts, boot: number): boolean {
+  takesPart({ headerBytes, headerStart, headerLength, bodyLength }: MessageParts, boot: number): boolean {
+    if (headerLength !== partHeaderBytes) return false;
     const view = new DataView(headerBytes.buffer, headerBytes.byteOffset);
     const { upload: number, index, isEnd } = partHeaderAt(view, headerStart);
     const id = { boot, upload: number };

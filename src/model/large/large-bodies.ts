@@ -9,7 +9,7 @@
  * replicas an orphan is taken for an upload that is open still, and goes with its boot.
  */
 import type { Chunk } from '../../log/chunk.js';
-import { type BodyId, type Manifest, manifestOf, partHeaderAt } from '../../log/large.js';
+import { type BodyId, isPart, type Manifest, manifestOf, partHeaderAt } from '../../log/large.js';
 import type { Lsn } from '../../log/lsn.js';
 import { bodyLength, metaAt } from '../../log/record.js';
 
@@ -91,6 +91,7 @@ export class LargeBodies {
   /** A part was put into the queue of parts: the enqueue record at `offset` of `chunk`, which is resident. */
   partCame(position: Lsn, chunk: Chunk, offset: number, durable: boolean): void {
     const view = chunk.view!;
+    if (!isPart(view, offset)) return;
     const { upload, index } = partHeaderAt(view, metaAt(view, offset));
     const body = this.body({ boot: view.getUint32(offset + 16, true), upload });
     while (body.parts.length < index) body.parts.push(0);
