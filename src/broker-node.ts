@@ -315,6 +315,7 @@ export class BrokerNode {
       directory,
       links: this.links,
       leaseMs: options.times.leaseMs,
+      partBytes: options.partBytes,
       wiringVersion: () => tables.version,
     });
     const { links, rules } = this;
@@ -416,7 +417,6 @@ export class BrokerNode {
       ...own,
       members: report,
       largeBytes: options.largeBytes,
-      partBytes: options.partBytes,
       mayRoute: () => this.mayRoute(),
       version: () => versionInUse({ rules, map, versions }),
     });

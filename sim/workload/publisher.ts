@@ -116,8 +116,14 @@ export class Publisher extends Actor implements Stirred {
     const message = new Message(this.name, this.nextNumber++, persistent || delays, queues, delayMs);
     this.world.history.message(message);
     const dice = this.random.float();
-    const paddingBytes =
-      dice < 0.9 ? this.random.int(200) : dice < 0.99 ? this.random.int(5000) : 100_000 + this.random.int(200_000);
+    const isLarge = this.world.options.large && dice < 0.4;
+    const paddingBytes = isLarge
+      ? 1000 + this.random.int(12_000)
+      : dice < 0.9
+        ? this.random.int(200)
+        : dice < 0.99
+          ? this.random.int(5000)
+          : 100_000 + this.random.int(200_000);
     return { message, target, paddingBytes };
   }
 

@@ -25,6 +25,11 @@ export class Bodies {
     this.client = client;
   }
 
+  /** Bodies that are being read. */
+  get reading(): number {
+    return this.readers.size;
+  }
+
   /** A number for a body that this node sends to the group. */
   newUpload(): number {
     return ++this.lastUpload;

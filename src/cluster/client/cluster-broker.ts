@@ -70,9 +70,8 @@ export interface ClusterBrokerOptions {
   random: Random;
   /** The protocol version in use. */
   version(): number;
-  /** Bodies of more bytes are large; so many are in a part of them. */
+  /** Bodies of more bytes are large. */
   largeBytes: number;
-  partBytes: number;
   /** This node's wiring is known to be current: what others were told is complete is in it (rule 15). */
   mayRoute(): boolean;
 }
@@ -113,8 +112,7 @@ export class ClusterBroker implements Broker {
       published: (bytes) => options.gate.published(bytes),
     });
     this.sourcesGate = options.gate;
-    const { boot, partBytes, gate } = options;
-    this.uploads = { boot, partBytes, published: (bytes) => gate.published(bytes) };
+    this.uploads = { ...options.clients.uploads, published: (bytes) => options.gate.published(bytes) };
     this.deferred = new DeferredPublishes({
       clock: options.clock,
       memory: options.clients.memory,

@@ -216,6 +216,7 @@ export class GroupClient implements HolderClient, Flushable {
       settlements: this.settlements.end - this.settlements.answered,
       requests: this.requests.size,
       subscriptions: this.subscriptions.size,
+      bodies: this.bodies.reading,
       channels: this.sinks.size,
     };
   }

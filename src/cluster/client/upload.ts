@@ -163,6 +163,11 @@ export class ClusterUpload implements Upload, PublishOwner {
     return { size, count, upload, boot: this.settings.boot };
   }
 
+  /** Each of the targets is among its places. */
+  covers(targets: readonly RouteTarget[]): boolean {
+    return targets.every((target) => this.placeOf(target) !== undefined);
+  }
+
   private send(target: RouteTarget, place: Place, parts: MessageParts, owner: PublishOwner, tag: number): void {
     place.isUsed = true;
     parts.setBody(encodeManifest(this.manifest(place)));
@@ -177,19 +182,22 @@ export class ClusterUpload implements Upload, PublishOwner {
       const source = place.client.bodies.openOwn(this.manifest(place));
       new BodyCopy(settings, source, missing, persistent, (copy) => {
         this.abort();
-        if (copy === undefined) for (const _ of missing) owner.refused(tag);
-        else copy.publishAll(missing, parts, owner, tag);
+        for (const target of missing) {
+          if (copy === undefined) owner.refused(tag);
+          else copy.publishOne(target, parts, owner, tag);
+        }
+        copy?.abort();
       });
     };
     if (this.unsafe > 0) this.whenSafe = begin;
     else begin();
   }
 
-  /** The message goes to targets that all are among its places. */
-  publishAll(targets: readonly RouteTarget[], parts: MessageParts, owner: PublishOwner, tag: number): void {
+  /** The message goes to a target that is among its places. When it has gone to all, `abort` must follow. */
+  publishOne(target: RouteTarget, parts: MessageParts, owner: PublishOwner, tag: number): void {
     if (this.filled > 0) this.sendPart();
     parts.large = true;
-    for (const target of targets) this.send(target, this.placeOf(target)!, parts, owner, tag);
+    this.send(target, this.placeOf(target)!, parts, owner, tag);
     parts.large = false;
   }
 }

@@ -48,6 +48,8 @@ export class LargeLog {
   /** Uploads that are over when `lsn` is committed: if no message refers to them then, their parts go. */
   private ended: { readonly id: BodyId; readonly lsn: Lsn }[] = [];
   private due: LargeBody[] = [];
+  /** All bodies are looked at when `lsn` is committed. */
+  private judgements: { readonly isOver: (body: LargeBody) => boolean; readonly lsn: Lsn }[] = [];
   /** The dequeues of their parts are in the log. */
   private readonly leaving = new WeakSet<LargeBody>();
   /** By body: nodes that read it, or are about to. */
@@ -60,7 +62,7 @@ export class LargeLog {
 
   /** Deliveries may begin: what the last primary owed is done. Uploads of boots that are not attached are over. */
   begin(isAttached: (boot: number) => boolean): void {
-    this.ports.walk(this.lookAtAll((body) => !body.isClosed && !isAttached(body.boot)));
+    this.judge((body) => !body.isClosed && !isAttached(body.boot));
   }
 
   /** The node is gone in that boot, and so are its uploads. */
@@ -69,8 +71,13 @@ export class LargeLog {
       if (upload.boot !== boot) continue;
       this.end(upload);
     }
-    if (this.ports.state.large.size > 0)
-      this.ports.walk(this.lookAtAll((body) => !body.isClosed && body.boot === boot));
+    if (this.ports.state.large.size > 0) this.judge((body) => !body.isClosed && body.boot === boot);
+  }
+
+  /** Later: what is in the log by now may have parts of a body, and the message. */
+  private judge(isOver: (body: LargeBody) => boolean): void {
+    this.judgements.push({ isOver, lsn: this.ports.published() });
+    this.ports.touch();
   }
 
   close(): void {
@@ -138,6 +145,8 @@ export class LargeLog {
 
   append(committed: Lsn): void {
     if (this.ended.length > 0) this.endCommitted(committed);
+    while (this.judgements.length > 0 && this.judgements[0]!.lsn <= committed)
+      this.ports.walk(this.lookAtAll(this.judgements.shift()!.isOver));
     if (this.due.length === 0 || !this.ports.rules.partsGo) return;
     const due = this.due;
     this.due = [];

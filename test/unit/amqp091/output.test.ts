@@ -34,7 +34,8 @@ class Bench {
       {
         beforeFlush() {},
         relieved() {},
-        roomForBodies() {}, overdue: () => this.overdue++,
+        roomForBodies() {},
+        overdue: () => this.overdue++,
       },
     );
   }

@@ -78,7 +78,6 @@ async function setup(): Promise<Setup> {
     random: world.random.fork('broker'),
     version: () => may.version,
     largeBytes: 1e6,
-    partBytes: 1e5,
     mayRoute: () => may.route,
   });
   return { world, node: b, groups, tables, broker, may };
