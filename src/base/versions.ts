@@ -13,7 +13,8 @@
  *       nodes that tell each other what they run short of (FrameType.alarms); exchanges of
  *       other types than the specification's; messages that wait for their time (the queue `delayedIncarnation`); headers of messages
  *       that clients are not shown (RecordFlag.hidden); messages whose body is in parts (RecordFlag.large, the queue
- *       `partsIncarnation`, FrameType.bodyRead, bodyHold, bodyDone, bodyPart, bodyGone); users, permissions, limits and vhosts, which older nodes would not see
+ *       `partsIncarnation`, FrameType.bodyRead, bodyHold, bodyDone, openUploads, bodyPart,
+ *       bodyGone); users, permissions, limits and vhosts, which older nodes would not see
  *
  * A version only adds: record kinds, frame types, fields at an end. What was there is never changed, and a number never used
  * again for something else. A feature may be used when the cluster's version is the one named here (ClusterConfig.version).

@@ -115,6 +115,8 @@ export interface GroupServicePort {
    */
   holdBody(id: BodyId): void;
   doneWithBody(id: BodyId): void;
+  /** Of the bodies that this node has sent, with numbers up to `last`, those in `open` may not be complete; said first of all. */
+  openUploads(last: number, open: readonly number[]): void;
 }
 
 /** What the primary tells a node's attachment. */

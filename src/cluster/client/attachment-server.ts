@@ -219,6 +219,11 @@ function call(port: GroupServicePort, frame: Frame, id: number): void {
       const from = view.getUint32(start + 12, true);
       return port.readBody(id, bodyIn(view, start), from, view.getUint32(start + 24, true));
     }
+    case FrameType.openUploads: {
+      const open: number[] = [];
+      for (let at = start + 16; at + 8 <= end; at += 8) open.push(view.getFloat64(at, true));
+      return port.openUploads(view.getFloat64(start + 8, true), open);
+    }
     case FrameType.bodyHold:
       return port.holdBody(bodyIn(view, start));
     case FrameType.bodyDone:
@@ -254,4 +259,5 @@ const callTypes = [
   FrameType.bodyRead,
   FrameType.bodyHold,
   FrameType.bodyDone,
+  FrameType.openUploads,
 ];

@@ -11,13 +11,21 @@ import type { ServiceControl } from './tie.js';
 interface BodiesClient {
   /** The service of the present attachment, if there is one. */
   readonly port: ServiceControl | undefined;
+  /** Publishes up to here are safe; and the last one that there is. */
+  readonly confirmedSequence: number;
+  readonly lastSequence: number;
 }
+
+/** Of an upload that goes on. */
+const isOpen = Number.POSITIVE_INFINITY;
 
 export class Bodies {
   private readonly client: BodiesClient;
   private readonly readers = new Map<number, BodyReader>();
   private lastReader = 0;
   private lastUpload = 0;
+  /** With the publish that has ended each: until that is safe the primary may need to know. */
+  private readonly uploads = new Map<number, number>();
   /** Of the message that is being handed on: the primary keeps it until it hears that it need not. */
   private fresh: Manifest | undefined;
 
@@ -32,7 +40,19 @@ export class Bodies {
 
   /** A number for a body that this node sends to the group. */
   newUpload(): number {
-    return ++this.lastUpload;
+    this.uploads.set(++this.lastUpload, isOpen);
+    return this.lastUpload;
+  }
+
+  /** The upload has ended with the last publish. */
+  uploadEnded(upload: number): void {
+    this.uploads.set(upload, this.client.lastSequence);
+    this.forgetUploads();
+  }
+
+  private forgetUploads(): void {
+    const { confirmedSequence } = this.client;
+    for (const [upload, sequence] of this.uploads) if (sequence <= confirmedSequence) this.uploads.delete(upload);
   }
 
   /** A large message has come from the primary, and is about to be handed on. `came` must follow. */
@@ -68,6 +88,8 @@ export class Bodies {
 
   /** There is a new attachment: what was asked for is asked for again. */
   attached(): void {
+    this.forgetUploads();
+    if (this.lastUpload > 0) this.client.port?.openUploads(this.lastUpload, [...this.uploads.keys()]);
     for (const reader of this.readers.values()) reader.attached();
   }
 

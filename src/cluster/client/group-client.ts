@@ -258,6 +258,9 @@ export class GroupClient implements HolderClient, Flushable {
   get attachment(): Tie | undefined {
     return this.tie;
   }
+  get lastSequence(): number {
+    return this.confirms.last;
+  }
   /** The last publish known to be safe: the next primary is told. */
   get confirmedSequence(): number {
     return this.confirms.confirmed;

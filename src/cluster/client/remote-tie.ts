@@ -140,6 +140,14 @@ export class RemoteTie implements Tie, ServiceControl {
     sendBody(this.link, FrameType.bodyHold, this.group, this.number, id);
   }
 
+  openUploads(last: number, open: readonly number[]): void {
+    const out = this.link.beginFrame(FrameType.openUploads, this.group, 16 + 8 * open.length);
+    out.view.setUint32(out.offset, this.number, true);
+    out.view.setUint32(out.offset + 4, 0, true);
+    out.view.setFloat64(out.offset + 8, last, true);
+    for (let i = 0; i < open.length; i++) out.view.setFloat64(out.offset + 16 + 8 * i, open[i]!, true);
+  }
+
   doneWithBody(id: BodyId): void {
     sendBody(this.link, FrameType.bodyDone, this.group, this.number, id);
   }

@@ -114,6 +114,7 @@ export class ClusterUpload implements Upload, PublishOwner {
       this.part.setHeader(encodePartHeader(place.upload, this.count, true));
       this.part.bodyLength = 0;
       place.client.publish(this.part, [partsIncarnation], place.durable, this, 0);
+      place.client.bodies.uploadEnded(place.upload);
     }
   }
 
@@ -172,6 +173,7 @@ export class ClusterUpload implements Upload, PublishOwner {
     place.isUsed = true;
     parts.setBody(encodeManifest(this.manifest(place)));
     publishTo(target, parts, owner, tag);
+    place.client.bodies.uploadEnded(place.upload);
   }
 
   /** The routes have changed since the upload began. */

@@ -337,6 +337,10 @@ export class Attachment implements GroupServicePort {
     if (this.state === AttachmentState.attached) this.bodies.hold(id);
   }
 
+  openUploads(last: number, open: readonly number[]): void {
+    if (this.state === AttachmentState.attached) this.service.large.said(this.boot, last, new Set(open));
+  }
+
   doneWithBody(id: BodyId): void {
     if (this.state === AttachmentState.attached) this.bodies.done(id);
   }

@@ -4,7 +4,8 @@
  *
  * - no message refers to the body any more, and no node reads it;
  * - its upload has ended without a message: it was given up, the message was refused, or its queues are gone;
- * - its upload is of a node that is dead, or was taken for dead: if it is alive after all, its message is refused.
+ * - its upload is of a node that is dead, or was taken for dead: if it is alive after all, its message is refused;
+ * - its node, which says so when it attaches, is done with the upload: the message is gone, of which this replica may not know.
  */
 import type { Rules } from '../../base/rules.js';
 import { type BodyId, type Manifest, manifestAt, partHeaderAt, partHeaderBytes } from '../../log/large.js';
@@ -48,6 +49,8 @@ export class LargeLog {
   /** Uploads that are over when `lsn` is committed: if no message refers to them then, their parts go. */
   private ended: { readonly id: BodyId; readonly lsn: Lsn }[] = [];
   private due: LargeBody[] = [];
+  /** Deliveries may begin: who reads has said so. */
+  private hasBegun = false;
   /** All bodies are looked at when `lsn` is committed. */
   private judgements: { readonly isOver: (body: LargeBody) => boolean; readonly lsn: Lsn }[] = [];
   /** The dequeues of their parts are in the log. */
@@ -62,6 +65,7 @@ export class LargeLog {
 
   /** Deliveries may begin: what the last primary owed is done. Uploads of boots that are not attached are over. */
   begin(isAttached: (boot: number) => boolean): void {
+    this.hasBegun = true;
     this.judge((body) => !body.isClosed && !isAttached(body.boot));
   }
 
@@ -72,6 +76,12 @@ export class LargeLog {
       this.end(upload);
     }
     if (this.ports.state.large.size > 0) this.judge((body) => !body.isClosed && body.boot === boot);
+  }
+
+  /** The node is attached in that boot: of its uploads up to `last` those in `open` are not over, or may not be. */
+  said(boot: number, last: number, open: ReadonlySet<number>): void {
+    if (this.ports.state.large.size === 0) return;
+    this.judge((body) => !body.isClosed && body.boot === boot && body.upload <= last && !open.has(body.upload));
   }
 
   /** Later: what is in the log by now may have parts of a body, and the message. */
@@ -145,7 +155,7 @@ export class LargeLog {
 
   append(committed: Lsn): void {
     if (this.ended.length > 0) this.endCommitted(committed);
-    while (this.judgements.length > 0 && this.judgements[0]!.lsn <= committed)
+    while (this.hasBegun && this.judgements.length > 0 && this.judgements[0]!.lsn <= committed)
       this.ports.walk(this.lookAtAll(this.judgements.shift()!.isOver));
     if (this.due.length === 0 || !this.ports.rules.partsGo) return;
     const due = this.due;
