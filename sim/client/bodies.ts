@@ -30,7 +30,7 @@ export class SendingBody {
     if (parts.bodyLength <= broker.largeBytes || !route.isKnown || route.queueCount === 0) return undefined;
     const owner = { uploadGoesOn: (): void => sending?.go() };
     const upload = broker.upload(route, parts.persistent, owner);
-    if (upload === undefined) return undefined;
+    if (upload === undefined || upload === null) return undefined;
     const body = parts.bodyBytes.slice(parts.bodyStart, parts.bodyStart + parts.bodyLength);
     const sending: SendingBody | undefined = new SendingBody(body, upload, random, later, done);
     sending.go();

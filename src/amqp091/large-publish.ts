@@ -22,10 +22,10 @@ export class LargePublish implements UploadOwner {
 
   /** Undefined: it must be gathered. Throws ProtocolError if the connection sends too many at a time. */
   static begin(host: ChannelHost, route: Route, persistent: boolean, mandatory: boolean): LargePublish | undefined {
-    if (route.queueCount === 0) return mandatory ? undefined : new LargePublish(host, null);
     const owner = { uploadGoesOn: (): void => {} };
     const upload = host.broker.upload(route, persistent, owner);
-    if (upload === undefined) return undefined;
+    if (upload === undefined || (upload === null && mandatory)) return undefined;
+    if (upload === null) return new LargePublish(host, null);
     host.partials.beginUpload(host);
     const publish = new LargePublish(host, upload);
     owner.uploadGoesOn = () => publish.uploadGoesOn();

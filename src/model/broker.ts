@@ -310,10 +310,10 @@ export interface Broker {
   /** A body of more bytes is large: it is to be sent by `upload`, if that can be. */
   readonly largeBytes: number;
   /**
-   * Begins a large message, whose body comes in pieces. Undefined: it cannot be sent so, since it goes nowhere, to a waiting client, or
-   * not all nodes know of it. The route must be known.
+   * Begins a large message, whose body comes in pieces. Null: it goes nowhere. Undefined: it cannot be sent so, since it goes to a waiting
+   * client. The route must be known.
    */
-  upload(route: Route, persistent: boolean, owner: UploadOwner): Upload | undefined;
+  upload(route: Route, persistent: boolean, owner: UploadOwner): Upload | null | undefined;
   /** The body of a large message that is being delivered or got. `holder`: what came with it. */
   body(holder: Holder, message: EnqueueView): BodySource;
   /** The owner's channel is gone: nobody is to be told. */

@@ -238,8 +238,9 @@ export class ClusterBroker implements Broker {
     return this.options.version() >= Feature.largeMessages ? this.options.largeBytes : Number.POSITIVE_INFINITY;
   }
 
-  upload(route: Route, persistent: boolean, owner: UploadOwner): Upload | undefined {
-    if (!(route instanceof ClusterRoute) || route.targets.length === 0 || route.replies !== undefined) return undefined;
+  upload(route: Route, persistent: boolean, owner: UploadOwner): Upload | null | undefined {
+    if (!(route instanceof ClusterRoute) || route.replies !== undefined) return undefined;
+    if (route.targets.length === 0) return null;
     return new ClusterUpload(this.uploads, route.targets, persistent, owner);
   }
 
