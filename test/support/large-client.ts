@@ -61,8 +61,8 @@ export class LargePublisher {
     return new LargePublisher(connection);
   }
 
-  /** Resolves at the confirm. */
-  async publish(queue: string, bytes: number): Promise<void> {
+  /** Resolves at the confirm. `halfway` is done when half of it was sent. */
+  async publish(queue: string, bytes: number, halfway: () => Promise<void> = async () => {}): Promise<void> {
     const { connection } = this;
     const { frames } = connection;
     const confirmed = new Promise<void>((resolve) => {
@@ -70,6 +70,7 @@ export class LargePublisher {
     });
     frames.output.raw(publishHead(queue, bytes));
     for (let at = 0; at < bytes; at += pieceBytes) {
+      if (at <= bytes / 2 && at + pieceBytes > bytes / 2) await halfway();
       const piece = pieceOf(at, Math.min(pieceBytes, bytes - at));
       frames.body(1, piece, 0, piece.length);
       if (!connection.flush()) await Promise.race([this.drained(), connection.lost]);
@@ -94,6 +95,7 @@ export class LargeConsumer {
   private received = 0;
   private wanted = 0;
   private onWhole: () => void = () => {};
+  private onHalf: () => void = () => {};
 
   private constructor(connection: LoadConnection) {
     this.connection = connection;
@@ -114,9 +116,10 @@ export class LargeConsumer {
     return new LargeConsumer(connection);
   }
 
-  /** Resolves when a message of so many bytes has come. */
-  async take(bytes: number): Promise<void> {
+  /** Resolves when a message of so many bytes has come. `halfway` is called when half of it has. */
+  async take(bytes: number, halfway: () => void = () => {}): Promise<void> {
     this.wanted = bytes;
+    this.onHalf = halfway;
     const whole = new Promise<void>((resolve) => {
       this.onWhole = resolve;
     });
@@ -130,7 +133,9 @@ export class LargeConsumer {
   private body(bytes: Uint8Array): void {
     if (Buffer.compare(bytes, pieceOf(this.received, bytes.length)) !== 0)
       throw new Error(`the body is not as it was sent, from byte ${this.received} on`);
+    const isHalf = this.received < this.wanted / 2 && this.received + bytes.length >= this.wanted / 2;
     this.received += bytes.length;
+    if (isHalf) this.onHalf();
     if (this.received === this.wanted) this.onWhole();
   }
 }

@@ -122,8 +122,10 @@ export class GroupService implements Flushable {
       after: this.timers.after,
     });
     const published = (): Lsn => this.publishes.last;
-    this.large = new LargeLog({ ...options, rules: this.rules, touch, published, walk: (steps) => this.walk(steps) });
-    this.reads = new BodyReads({ ...options, touch, after: this.timers.after });
+    const { after } = this.timers;
+    const walk = (steps: Iterator<number, void>): void => this.walk(steps);
+    this.large = new LargeLog({ ...options, rules: this.rules, touch, after, published, walk });
+    this.reads = new BodyReads({ ...options, touch, after });
     this.dispatcher = new Dispatcher(options.state, touch);
     this.care = new QueueCare(this);
     const { state, appender, clock } = options;
@@ -136,8 +138,7 @@ export class GroupService implements Flushable {
     this.gate = new ServiceGate(this, !this.rules.waitReattach, options.handedOver, () => {
       this.care.begin();
       this.uses.opened(options.tookOver);
-      const boots = new Set(this.attachedNodes().map(([, boot]) => boot));
-      this.large.begin((boot) => boots.has(boot));
+      this.large.begin(() => new Set(this.attachedNodes().map(([, boot]) => boot)));
       this.touch();
     });
     this.uses = new QueueUses(

@@ -1,10 +1,7 @@
 import type { BodyId } from '../../log/large.js';
 import { keyOf } from '../large/large-bodies.js';
-import type { LargeLog } from './large-log.js';
+import { graceMs, type LargeLog } from './large-log.js';
 import type { ServiceTimers } from './service-timers.js';
-
-/** When an attachment is over its node may come back and read on: what it read is kept for so long. */
-const graceMs = 5000;
 
 /** The bodies that one node reads, or is about to, since it was given their messages: they stay. */
 export class HeldBodies {
@@ -33,7 +30,7 @@ export class HeldBodies {
     this.service.large.unhold(id);
   }
 
-  /** The attachment is over. */
+  /** The attachment is over: its node may come back and read on. */
   release(): void {
     if (this.held.size === 0) return;
     const ids = [...this.held.values()].map(({ id }) => id);

@@ -17,6 +17,8 @@ import { keyOf, type LargeBody } from '../large/large-bodies.js';
 import { partsIncarnation } from '../queue/outbox.js';
 import { appendDequeues } from './settlement-batch.js';
 
+/** A node that was given a message reads its body, or says by then that it does: with another primary, or over another link. */
+export const graceMs = 5000;
 /** Bodies looked at in one step of a walk. */
 const walkStep = 64;
 
@@ -28,6 +30,8 @@ export interface LargeLogPorts {
   published(): Lsn;
   /** Has `append` called at the end of this turn. */
   touch(): void;
+  /** Runs it later, if the service is there by then. */
+  after(delayMs: number, run: () => void): void;
   /** Goes through many things, in slices. */
   walk(steps: Iterator<number, void>): void;
 }
@@ -49,7 +53,7 @@ export class LargeLog {
   /** Uploads that are over when `lsn` is committed: if no message refers to them then, their parts go. */
   private ended: { readonly id: BodyId; readonly lsn: Lsn }[] = [];
   private due: LargeBody[] = [];
-  /** Deliveries may begin: who reads has said so. */
+  /** Who reads has said so: before that no body goes. */
   private hasBegun = false;
   /** All bodies are looked at when `lsn` is committed. */
   private judgements: { readonly isOver: (body: LargeBody) => boolean; readonly lsn: Lsn }[] = [];
@@ -63,10 +67,16 @@ export class LargeLog {
     ports.state.large.watcher = { orphaned: (body) => this.look(body) };
   }
 
-  /** Deliveries may begin: what the last primary owed is done. Uploads of boots that are not attached are over. */
-  begin(isAttached: (boot: number) => boolean): void {
-    this.hasBegun = true;
-    this.judge((body) => !body.isClosed && !isAttached(body.boot));
+  /**
+   * Deliveries may begin: all live nodes have attached. When those that read bodies have said so, too, what the last primary owed is done, and
+   * uploads of boots that are not attached are over.
+   */
+  begin(attachedBoots: () => ReadonlySet<number>): void {
+    this.ports.after(graceMs, () => {
+      this.hasBegun = true;
+      const attached = attachedBoots();
+      this.judge((body) => !body.isClosed && !attached.has(body.boot));
+    });
   }
 
   /** The node is gone in that boot, and so are its uploads. */
@@ -157,7 +167,7 @@ export class LargeLog {
     if (this.ended.length > 0) this.endCommitted(committed);
     while (this.hasBegun && this.judgements.length > 0 && this.judgements[0]!.lsn <= committed)
       this.ports.walk(this.lookAtAll(this.judgements.shift()!.isOver));
-    if (this.due.length === 0 || !this.ports.rules.partsGo) return;
+    if (this.due.length === 0 || !this.hasBegun || !this.ports.rules.partsGo) return;
     const due = this.due;
     this.due = [];
     for (const body of due) this.dequeue(body);
