@@ -70,7 +70,8 @@ export class SendingBody {
       this.upload.write(this.body, this.sent, end);
       this.sent = end;
       if (!this.random.chance(0.3)) continue;
-      this.later(this.random.between(0.1, 3), () => this.go());
+      const pause = this.random.chance(0.015) ? this.random.between(300, 3000) : this.random.between(0.1, 3);
+      this.later(pause, () => this.go());
       return;
     }
   }

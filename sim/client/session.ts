@@ -120,7 +120,7 @@ export class Session implements PublishOwner, DeliverySink {
   private publishNow(request: PublishRequest, upload?: Upload): boolean {
     const { message, send } = request;
     const route = this.route(request.exchange, request.routingKey, request.message.delayMs);
-    if (upload !== undefined && route?.isKnown === false) {
+    if (upload !== undefined && route !== undefined && !(route.isKnown && upload.isAt(route))) {
       this.client.later(5, () => this.publishSent(request, upload));
       return false;
     }

@@ -32,7 +32,7 @@ export const large: Scenario = {
       stage.crash(world.nodes, 'none');
       await stage.sleep(1, 600);
       stage.start(world.nodes);
-    } else await misfortune(stage, victim, dice, { crash: 0.65, freeze: 0.85 });
+    } else await misfortune(stage, victim, dice, { crash: 0.5, freeze: 0.75 });
     await stage.sleep(50, 800);
   },
 };

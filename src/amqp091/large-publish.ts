@@ -47,6 +47,10 @@ export class LargePublish implements UploadOwner {
   }
 
   /** All has come. See Upload. */
+  isAt(route: Route): boolean {
+    return this.upload?.isAt(route) ?? true;
+  }
+
   publish(route: Route, parts: MessageParts, owner: PublishOwner, tag: number): number {
     this.end();
     return this.upload?.publish(route, parts, owner, tag) ?? 0;

@@ -286,7 +286,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
 
   private finishLarge(): void {
     const route = this.presentRoute();
-    if (!route.isKnown) return this.waitForRoute(() => this.finishLarge());
+    if (!this.isReady(route)) return this.waitForRoute(() => this.finishLarge());
     if (route.queueCount === 0 && this.method.mandatory) {
       const text = 'NO_ROUTE: the queues of a large message have gone while it came; it cannot be returned';
       throw new ProtocolError(ReplyCode.preconditionFailed, text, MethodId.basicPublish);
@@ -303,7 +303,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
   private waitForRoute(goOn: () => void): void {
     this.routing ??= new RouteWait(this.host, () => {
       try {
-        if (!this.presentRoute().isKnown) return;
+        if (!this.isReady(this.presentRoute())) return;
         this.routing?.end();
         this.routing = null;
         goOn();
@@ -311,6 +311,11 @@ export class Publisher implements OpenContent, ConfirmFlush {
         this.fail(error as ProtocolError);
       }
     });
+  }
+
+  /** It is known where a large message goes and, when all of it has come, its body is there. */
+  private isReady(route: Route): boolean {
+    return route.isKnown && (this.large === null || this.large.isAt(route));
   }
 
   private presentRoute(): Route {

@@ -255,9 +255,12 @@ export interface Upload {
   /** The next bytes of the body. They are copied. */
   write(bytes: Uint8Array, start: number, end: number): void;
   /**
-   * The body is complete: sends the message on its way, as `Broker.publish` does with a route that is known. Where it goes elsewhere by now
-   * than it did when its upload began, its body is sent there first.
+   * The body, which is complete, is wherever that route leads, so that the message may be published by it. If not, since the message goes
+   * elsewhere by now than it did when its upload began, it is being copied there: it is to be asked again, with the route of then, and nothing
+   * behind it may be published meanwhile.
    */
+  isAt(route: Route): boolean;
+  /** Sends the message on its way, as `Broker.publish` does. The route must be known, and the body be there. */
   publish(route: Route, parts: MessageParts, owner: PublishOwner, tag: number): number;
   /** The rest of the body never comes. */
   abort(): void;

@@ -7,7 +7,6 @@
  * What is not safe yet is bounded: `isFull`.
  */
 import { encodeManifest, encodePartHeader, type Manifest } from '../../log/large.js';
-import { ownParts } from '../../log/own-parts.js';
 import { MessageParts } from '../../log/record.js';
 import type { BodySink, BodySource, PublishOwner, Route, Upload, UploadOwner } from '../../model/broker.js';
 import { setDelayed } from '../../model/delay/delayed-record.js';
@@ -47,8 +46,9 @@ export class ClusterUpload implements Upload, PublishOwner {
   private count = 0;
   private unsafe = 0;
   private wasFull = false;
-  /** To be done when all parts are safe. */
-  private whenSafe: (() => void) | undefined;
+  /** The body is being copied to groups to which the message goes only now. */
+  private copying: BodyCopy | undefined;
+  private isOver = false;
 
   constructor(settings: UploadSettings, targets: readonly RouteTarget[], persistent: boolean, owner: UploadOwner) {
     this.settings = settings;
@@ -84,30 +84,27 @@ export class ClusterUpload implements Upload, PublishOwner {
     }
   }
 
-  publish(route: Route, parts: MessageParts, owner: PublishOwner, tag: number): number {
+  isAt(route: Route): boolean {
     if (this.filled > 0) this.sendPart();
+    const missing = (route as ClusterRoute).targets.filter((target) => this.placeOf(target) === undefined);
+    if (missing.length === 0) return true;
+    // What is read must be committed.
+    if (this.copying === undefined && this.unsafe === 0) this.copy(missing);
+    return false;
+  }
+
+  publish(route: Route, parts: MessageParts, owner: PublishOwner, tag: number): number {
     const { targets, refusing } = route as ClusterRoute;
-    if (refusing !== undefined) {
-      this.abort();
-      refusing.client.refuse(owner, tag);
-      return 1;
-    }
-    const missing: RouteTarget[] = [];
-    parts.large = true;
-    for (const target of targets) {
-      const place = this.placeOf(target);
-      if (place === undefined) missing.push(target);
-      else this.send(target, place, parts, owner, tag);
-    }
-    parts.large = false;
-    if (missing.length === 0) this.abort();
-    else this.copy(missing, ownParts(parts), owner, tag);
-    return targets.length;
+    if (refusing !== undefined) refusing.client.refuse(owner, tag);
+    else for (const target of targets) this.publishOne(target, parts, owner, tag);
+    this.abort();
+    return refusing === undefined ? targets.length : 1;
   }
 
   /** No message follows, where none was sent. */
   abort(): void {
-    this.part.setHeader(encodePartHeader(0, 0));
+    this.isOver = true;
+    this.copying?.stop();
     for (const place of this.places) {
       if (place.isUsed) continue;
       place.isUsed = true;
@@ -122,11 +119,6 @@ export class ClusterUpload implements Upload, PublishOwner {
 
   completed(bytes: number): void {
     this.unsafe -= bytes;
-    if (this.unsafe === 0 && this.whenSafe !== undefined) {
-      const run = this.whenSafe;
-      this.whenSafe = undefined;
-      run();
-    }
     if (!this.wasFull || this.unsafe * 2 > unsafeBytesMax * this.places.length) return;
     this.wasFull = false;
     this.owner.uploadGoesOn();
@@ -176,28 +168,28 @@ export class ClusterUpload implements Upload, PublishOwner {
     place.client.bodies.uploadEnded(place.upload);
   }
 
-  /** The routes have changed since the upload began. */
-  private copy(missing: readonly RouteTarget[], parts: MessageParts, owner: PublishOwner, tag: number): void {
+  private copy(missing: readonly RouteTarget[]): void {
     const { settings, persistent } = this;
     const place = this.places[0]!;
-    const begin = (): void => {
-      const source = place.client.bodies.openOwn(this.manifest(place));
-      new BodyCopy(settings, source, missing, persistent, (copy) => {
-        this.abort();
-        for (const target of missing) {
-          if (copy === undefined) owner.refused(tag);
-          else copy.publishOne(target, parts, owner, tag);
-        }
-        copy?.abort();
-      });
-    };
-    if (this.unsafe > 0) this.whenSafe = begin;
-    else begin();
+    const source = place.client.bodies.openOwn(this.manifest(place));
+    this.copying = new BodyCopy(settings, source, missing, persistent, (copy) => {
+      this.copying = undefined;
+      if (copy === undefined) return;
+      copy.end();
+      // It has the same parts.
+      if (this.isOver) copy.abort();
+      else this.places.push(...copy.places);
+    });
+  }
+
+  /** All has been written. */
+  private end(): void {
+    if (this.filled > 0) this.sendPart();
   }
 
   /** The message goes to a target that is among its places. When it has gone to all, `abort` must follow. */
   publishOne(target: RouteTarget, parts: MessageParts, owner: PublishOwner, tag: number): void {
-    if (this.filled > 0) this.sendPart();
+    this.end();
     parts.large = true;
     this.send(target, this.placeOf(target)!, parts, owner, tag);
     parts.large = false;
