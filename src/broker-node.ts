@@ -318,6 +318,7 @@ export class BrokerNode {
       directory,
       links: this.links,
       leaseMs: options.times.leaseMs,
+      partBytes: options.partBytes,
       wiringVersion: () => tables.version,
     });
     const { links, rules } = this;
@@ -421,6 +422,7 @@ export class BrokerNode {
     this.clusterBroker = new ClusterBroker({
       ...own,
       members: report,
+      largeBytes: options.largeBytes,
       mayRoute: () => this.mayRoute(),
       version: () => versionInUse({ rules, map, versions }),
     });

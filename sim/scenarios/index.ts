@@ -2,6 +2,7 @@ import { brokenHandOver } from './broken-hand-over.js';
 import { coordinatorRestored } from './coordinator-restored.js';
 import { deaths } from './deaths.js';
 import { delays } from './delays.js';
+import { large } from './large.js';
 import { deposedPrimary } from './deposed-primary.js';
 import { doubleFailover } from './double-failover.js';
 import { earlyRetry } from './early-retry.js';
@@ -40,6 +41,7 @@ export const scenarios: readonly Scenario[] = [
   coordinatorRestored,
   deaths,
   delays,
+  large,
   deposedPrimary,
   doubleFailover,
   earlyRetry,

@@ -27,6 +27,8 @@ export interface Scenario {
   readonly moves?: boolean;
   /** Messages die in a queue, and go to another one. */
   readonly deaths?: boolean;
+  /** Many messages are large. Left out: none is. */
+  readonly large?: boolean;
   /** Messages wait for their time. */
   readonly delays?: boolean;
   /** Publishers wait for a queue that is too full. */

@@ -134,8 +134,8 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   // What the management and the server ask
 
   get info(): ConnectionInfo {
-    const { id, name, stateName: state, connectedAt, bytesIn } = this;
-    const own = { id, name, state, channels: this.channels.count, connectedAt, bytesIn, tls: this.peer.tls };
+    const { id, name, stateName: state, connectedAt, bytesIn, channels, peer } = this;
+    const own = { id, name, state, channels: channels.count, connectedAt, bytesIn, tls: peer.tls };
     return connectionInfo(this.socket, this.opening, { ...own, pendingBytes: this.output.pendingBytes });
   }
 
@@ -348,6 +348,10 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     if (this.state === State.closed) return;
     this.channels.forEach((channel) => channel.deliveries.credit.resume());
     if (this.input.isPausedBy(Pause.output)) this.input.unpause(Pause.output);
+  }
+
+  roomForBodies(): void {
+    this.channels.roomForBodies();
   }
 
   /** What is delivered here may have been delivered elsewhere since, flagged: this client must not see it unflagged now. */

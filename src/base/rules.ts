@@ -159,6 +159,11 @@ export interface Rules {
   /** What leads nowhere goes to the alternate exchange. Off: it is gone. */
   readonly alternateTaken: boolean;
 
+  /** A large message is taken into the log only with all of its parts. Off: without looking. */
+  readonly largeWhole: boolean;
+  /** The parts of a large message go when nobody refers to it any more. Off: they stay. */
+  readonly partsGo: boolean;
+
   /** 20: a group is given away only when everything that was accepted is committed. Off: at once. */
   readonly moveDrained: boolean;
   /** 20: the old primary passes on what may have been handed out. Off: the new one flags all. */
@@ -268,6 +273,8 @@ export const allRules: Rules = {
   timeKept: true,
   unusedGoes: true,
   alternateTaken: true,
+  largeWhole: true,
+  partsGo: true,
   moveDrained: true,
   movePassesOn: true,
   endMark: true,

@@ -233,6 +233,46 @@ export interface GetRequest {
   failed(error: Error): void;
 }
 
+/** The body of a large message: it comes part by part, as it is asked for. */
+export interface BodySource {
+  readonly size: number;
+  /** Begins, with so many parts asked for. */
+  read(sink: BodySink, ahead: number): void;
+  /** Asks for one part more. */
+  more(): void;
+  /** No more is wanted. To be called unless all has come. */
+  close(): void;
+}
+
+export interface BodySink {
+  /** The next bytes of the body; valid during the call only. */
+  part(bytes: Uint8Array, start: number, end: number, isLast: boolean): void;
+  /** The rest never comes. */
+  lost(reason: string): void;
+}
+
+/** A large message on its way: its body is taken as it comes. */
+export interface Upload {
+  /** So much is on its way that no more is to be written before `UploadOwner.uploadGoesOn`. */
+  readonly isFull: boolean;
+  /** The next bytes of the body. They are copied. */
+  write(bytes: Uint8Array, start: number, end: number): void;
+  /**
+   * The body, which is complete, is wherever that route leads, so that the message may be published by it. If not, since the message goes
+   * elsewhere by now than it did when its upload began, it is being copied there: it is to be asked again, with the route of then, and nothing
+   * behind it may be published meanwhile.
+   */
+  isAt(route: Route): boolean;
+  /** Sends the message on its way, as `Broker.publish` does. The route must be known, and the body be there. */
+  publish(route: Route, parts: MessageParts, owner: PublishOwner, tag: number): number;
+  /** The rest of the body never comes. */
+  abort(): void;
+}
+
+export interface UploadOwner {
+  uploadGoesOn(): void;
+}
+
 /** Says when publishers must wait: memory, disk or cluster cannot take more. */
 export interface PublishGate {
   /** '' = open; else the reason. */
@@ -294,6 +334,15 @@ export interface Broker {
    * The parts' bytes are copied before this returns.
    */
   publish(route: Route, parts: MessageParts, owner: PublishOwner, tag: number): number;
+  /** A body of more bytes is large: it is to be sent by `upload`, if that can be. */
+  readonly largeBytes: number;
+  /**
+   * Begins a large message, whose body comes in pieces. Null: it goes nowhere. Undefined: it cannot be sent so, since it goes to a waiting
+   * client. The route must be known.
+   */
+  upload(route: Route, persistent: boolean, owner: UploadOwner): Upload | null | undefined;
+  /** The body of a large message that is being delivered or got. `holder`: what came with it. */
+  body(holder: Holder, message: EnqueueView): BodySource;
   /** The owner's channel is gone: nobody is to be told. */
   forgetPublisher(owner: PublishOwner): void;
   consume(request: ConsumeRequest): Promise<Subscription>;

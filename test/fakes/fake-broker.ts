@@ -264,6 +264,16 @@ export class FakeBroker implements Broker, Wiring {
     for (const { owner, tag } of this.unconfirmed.splice(0)) owner.completed(tag);
   }
 
+  readonly largeBytes: number = Number.POSITIVE_INFINITY;
+
+  upload(): undefined {
+    return undefined;
+  }
+
+  body(): never {
+    throw new Error('there are no large messages here');
+  }
+
   forgetPublisher(owner: PublishOwner): void {
     const kept = this.unconfirmed.filter((entry) => entry.owner !== owner);
     this.unconfirmed.splice(0, this.unconfirmed.length, ...kept);

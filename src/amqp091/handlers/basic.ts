@@ -158,7 +158,7 @@ class Get implements GetRequest {
     returns: number,
   ): void {
     this.channel.answer(
-      () => this.sink.got(message, position, redelivered, remaining, this.noAck ? null : holder, returns),
+      () => this.sink.got(message, position, redelivered, remaining, holder, this.noAck, returns),
       () => {
         if (!this.noAck) holder.release(position);
       },

@@ -8,21 +8,25 @@ import type { Random } from '../../base/random.js';
 import type { Rules } from '../../base/rules.js';
 import { Refusal, RefusedError } from '../../base/errors.js';
 import { Feature } from '../../base/versions.js';
-import { enqueueLength, MessageParts } from '../../log/record.js';
+import { type EnqueueView, enqueueLength, MessageParts } from '../../log/record.js';
 import type {
   Arguments,
+  BodySource,
   Broker,
   ConnectionId,
   ConsumeRequest,
   DeliverySink,
   GetRequest,
   PublisherStops,
+  Holder,
   PublishGate,
   Properties,
   PublishOwner,
   QueueStatus,
   Route,
   Subscription,
+  Upload,
+  UploadOwner,
   Wiring,
 } from '../../model/broker.js';
 import { setDelayed } from '../../model/delay/delayed-record.js';
@@ -34,6 +38,7 @@ import type { WiringTables } from '../../model/wiring/tables.js';
 import { ClusterRoute } from './cluster-route.js';
 import { DeferredPublishes, DeferredRoute, stillWaits } from './deferred-publishes.js';
 import { DirectReplies } from './direct-replies.js';
+import type { GroupClient } from './group-client.js';
 import type { GroupClients } from './group-clients.js';
 import type { Links } from '../link/links.js';
 import type { GroupMembers } from './ports.js';
@@ -43,7 +48,9 @@ import type { QueueAccess } from './queue-access.js';
 import { QueueContents } from './queue-contents.js';
 import { queueRefused } from './refusal.js';
 import { RouteCache } from './route-cache.js';
+import { QueueHolder } from './subscription.js';
 import { Transactions } from './transactions.js';
+import { ClusterUpload, type UploadSettings } from './upload.js';
 
 /** The wiring with what concerns connections as a whole. */
 export interface ConnectionWiring extends Wiring {
@@ -66,6 +73,8 @@ export interface ClusterBrokerOptions {
   random: Random;
   /** The protocol version in use. */
   version(): number;
+  /** Bodies of more bytes are large. */
+  largeBytes: number;
   /** This node's wiring is known to be current: what others were told is complete is in it (rule 15). */
   mayRoute(): boolean;
 }
@@ -86,6 +95,7 @@ export class ClusterBroker implements Broker {
   private readonly contents: QueueContents;
   private readonly routes = new RouteCache();
   private readonly delayed = new MessageParts();
+  private readonly uploads: UploadSettings;
   /** Sinks whose channels are gone: what they asked for and still waits for current wiring is not begun. */
   private readonly goneSinks = new WeakSet<DeliverySink>();
 
@@ -107,6 +117,7 @@ export class ClusterBroker implements Broker {
       published: (bytes) => options.gate.published(bytes),
     });
     this.sourcesGate = options.gate;
+    this.uploads = { ...options.clients.uploads, published: (bytes) => options.gate.published(bytes) };
     this.deferred = new DeferredPublishes({
       clock: options.clock,
       memory: options.clients.memory,
@@ -226,6 +237,21 @@ export class ClusterBroker implements Broker {
     this.deferred.close();
     this.transactions.close();
     this.options.queues.close();
+  }
+
+  get largeBytes(): number {
+    return this.options.version() >= Feature.largeMessages ? this.options.largeBytes : Number.POSITIVE_INFINITY;
+  }
+
+  upload(route: Route, persistent: boolean, owner: UploadOwner): Upload | null | undefined {
+    if (!(route instanceof ClusterRoute) || route.replies !== undefined) return undefined;
+    if (route.targets.length === 0) return null;
+    return new ClusterUpload(this.uploads, route.targets, persistent, owner);
+  }
+
+  body(holder: Holder, message: EnqueueView): BodySource {
+    if (!(holder instanceof QueueHolder)) throw new TypeError('nobody but a queue has large messages');
+    return (holder.client as GroupClient).bodies.open(message);
   }
 
   forgetPublisher(owner: PublishOwner): void {

@@ -10,6 +10,7 @@ import type { Logger } from '../../base/logger.js';
 import type { Rules } from '../../base/rules.js';
 import type { Slices } from '../../base/slices.js';
 import type { Turn } from '../../base/turn.js';
+import { partBytes } from '../../log/large.js';
 import { EnqueueView } from '../../log/record.js';
 import type { DeliverySink, PublishOwner } from '../../model/broker.js';
 import type { ExchangeObject, QueueObject } from '../../model/wiring/objects.js';
@@ -26,6 +27,7 @@ import type { GroupDirectory, Leadership, LedGroup, UnconfirmedKeeper } from './
 import { OutboxMemory } from './publish-outbox.js';
 import { RemoteTie } from './remote-tie.js';
 import { LocalTie, type Tie } from './tie.js';
+import type { UploadSettings } from './upload.js';
 
 export interface GroupClientsOptions {
   node: string;
@@ -39,6 +41,8 @@ export interface GroupClientsOptions {
   /** Undefined for a broker that is alone. */
   links: Links | undefined;
   leaseMs: number;
+  /** Bytes of a part of a large message's body. */
+  partBytes?: number;
   /** The version of the wiring that this node routes with. */
   wiringVersion(): number;
 }
@@ -66,6 +70,8 @@ const lastWordMs = 1000;
 export class GroupClients implements UnconfirmedKeeper {
   readonly memory: OutboxMemory = new OutboxMemory();
   readonly stops: FlowStops = new FlowStops();
+  /** For large messages that this node sends. */
+  readonly uploads: UploadSettings;
   private readonly options: GroupClientsOptions;
   private readonly context: GroupClientContext;
   private readonly seats = new Map<number, Seat>();
@@ -74,6 +80,7 @@ export class GroupClients implements UnconfirmedKeeper {
 
   constructor(options: GroupClientsOptions) {
     this.options = options;
+    this.uploads = { boot: options.boot, partBytes: options.partBytes ?? partBytes, published: () => {} };
     this.context = {
       boot: options.boot,
       turn: options.turn,
@@ -123,7 +130,7 @@ export class GroupClients implements UnconfirmedKeeper {
 
   /** What is not finished, of all groups together. */
   unfinished(): Unfinished {
-    const sum: Unfinished = { publishes: 0, settlements: 0, requests: 0, subscriptions: 0, channels: 0 };
+    const sum: Unfinished = { publishes: 0, settlements: 0, requests: 0, subscriptions: 0, bodies: 0, channels: 0 };
     for (const { client } of this.seats.values()) {
       const { unfinished } = client;
       for (const key of Object.keys(sum) as (keyof Unfinished)[]) sum[key] += unfinished[key];
@@ -379,6 +386,10 @@ export class GroupClients implements UnconfirmedKeeper {
         const ready = view.getFloat64(start + 8, true);
         return client.counted(id, ready, view.getFloat64(start + 16, true), view.getFloat64(start + 24, true));
       }
+      case FrameType.bodyPart:
+        return client.bodies.part(id, view.getUint32(start + 8, true), bytes, start + 16, end);
+      case FrameType.bodyGone:
+        return client.bodies.gone(id);
       case FrameType.purged:
         return client.purged(id, view.getFloat64(start + 8, true), decodeText(bytes, start + 16, end));
     }
@@ -403,4 +414,6 @@ const answerTypes = [
   FrameType.gotNothing,
   FrameType.counted,
   FrameType.purged,
+  FrameType.bodyPart,
+  FrameType.bodyGone,
 ];

@@ -77,4 +77,10 @@ export class LocalClient implements GroupClientPort {
   purged(request: number, count: number, refusal: string): void {
     if (this.client.isCurrent(this.number)) this.client.purged(request, count, refusal);
   }
+  bodyPart(reader: number, index: number, bytes: Uint8Array, start: number, end: number): void {
+    if (this.client.isCurrent(this.number)) this.client.bodies.part(reader, index, bytes, start, end);
+  }
+  bodyGone(reader: number): void {
+    if (this.client.isCurrent(this.number)) this.client.bodies.gone(reader);
+  }
 }

@@ -159,6 +159,20 @@ export class RemoteClient implements GroupClientPort, Flushable {
     out.bytes.set(text, out.offset + 16);
   }
 
+  bodyPart(reader: number, index: number, bytes: Uint8Array, start: number, end: number): void {
+    if (this.closed) return;
+    const out = this.link.beginFrame(FrameType.bodyPart, this.group, 16 + end - start);
+    out.view.setUint32(out.offset, this.attachment, true);
+    out.view.setUint32(out.offset + 4, reader, true);
+    out.view.setUint32(out.offset + 8, index, true);
+    out.view.setUint32(out.offset + 12, 0, true);
+    out.bytes.set(bytes.subarray(start, end), out.offset + 16);
+  }
+
+  bodyGone(reader: number): void {
+    if (!this.closed) sendId(this.link, FrameType.bodyGone, this.group, this.attachment, reader);
+  }
+
   flush(): void {
     this.dirty = false;
     if (this.closed) return;

@@ -28,11 +28,13 @@ import type { DeadLettering } from '../queue/queue-traits.js';
 import { Answers } from './answers.js';
 import { type Attachment, AttachmentState } from './attachment.js';
 import { Attachments, walkSlice } from './attachments.js';
+import { BodyReads } from './body-reads.js';
 import { DequeueLog } from './dequeue-log.js';
 import { Dispatcher } from './dispatcher.js';
 import { Expiry } from './expiry.js';
 import { Flows } from './flows.js';
 import { HandOverWriter, type QueueHandOver } from './hand-over.js';
+import { LargeLog } from './large-log.js';
 import { Leases } from './lease.js';
 import { LogWaits } from './log-waits.js';
 import { OutboxLog } from './outbox-log.js';
@@ -78,6 +80,9 @@ export class GroupService implements Flushable {
   readonly flows: Flows;
   /** For queues: takes what they give up. */
   readonly outbox: OutboxLog;
+  /** For publishes and deliveries: bodies of large messages. */
+  readonly large: LargeLog;
+  readonly reads: BodyReads;
   private readonly options: GroupServiceOptions;
   private readonly appender: GroupAppender;
   private readonly attachments = new Attachments(this);
@@ -123,6 +128,11 @@ export class GroupService implements Flushable {
       loaded: (queue, chunk) => this.loaded(queue, chunk),
       after: this.timers.after,
     });
+    const published = (): Lsn => this.publishes.last;
+    const { after } = this.timers;
+    const walk = (steps: Iterator<number, void>): void => this.walk(steps);
+    this.large = new LargeLog({ ...options, rules: this.rules, touch, after, published, walk });
+    this.reads = new BodyReads({ ...options, touch, after });
     this.dispatcher = new Dispatcher(options.state, touch);
     this.care = new QueueCare(this);
     const { state, appender, clock } = options;
@@ -134,7 +144,19 @@ export class GroupService implements Flushable {
       appender,
       this.rules,
     );
-    this.publishes = new PublishLog(state, appender, this.traits, this.rules, clock, this.outbox, this.flows, served);
+    this.publishes = new PublishLog(
+      {
+        state,
+        appender,
+        traits: this.traits,
+        rules: this.rules,
+        clock,
+        outbox: this.outbox,
+        flows: this.flows,
+        large: this.large,
+      },
+      served,
+    );
     this.units = new UnitLog(options.appender, this);
     this.wiringVersion = Math.min(options.state.wiringVersion, traits.wiringVersion);
     this.committedLsn = options.state.applied;
@@ -142,6 +164,7 @@ export class GroupService implements Flushable {
       this.care.begin();
       this.flows.begin();
       this.uses.opened(options.tookOver);
+      this.large.begin(() => new Set(this.attachedNodes().map(([, boot]) => boot)));
       this.touch();
     });
     this.uses = new QueueUses(
@@ -264,6 +287,8 @@ export class GroupService implements Flushable {
     this.leases.close();
     this.care.close();
     this.outbox.close();
+    this.large.close();
+    this.reads.close();
     this.returns.clear();
     this.queues.clear();
     this.answers.clear();
@@ -325,6 +350,7 @@ export class GroupService implements Flushable {
   drained(node: string): void {
     for (const consumer of this.attachments.get(node)?.consumers.values() ?? [])
       if (consumer.parked) consumer.queue.unpark(consumer);
+    this.reads.drained();
   }
 
   /** Publishes of the node that are not in the log yet: a deposed primary gives its own clients' back. Before `close`. */
@@ -455,8 +481,10 @@ export class GroupService implements Flushable {
     if (this.gate.isOpen && !this.paused && (mayAct || !this.rules.leaseNeeded)) this.dispatcher.run();
     this.returns.append();
     this.outbox.append();
+    this.reads.run();
     this.dispatcher.unpin();
     this.dequeues.append();
+    this.large.append(this.committedLsn);
     const end = this.logEnd;
     this.answers.mark(end);
     if (mayAct) this.answers.sendCommitted(this.committedLsn);
@@ -478,7 +506,7 @@ export class GroupService implements Flushable {
 
   /** The last lsn that this service put into the log. */
   private get logEnd(): Lsn {
-    return Math.max(this.dequeues.last, this.publishes.last, this.outbox.last, this.units.last);
+    return Math.max(this.dequeues.last, this.publishes.last, this.outbox.last, this.units.last, this.large.last);
   }
 
   private wiringReached(version: Lsn): void {

@@ -72,7 +72,7 @@ export class PublishTargets {
       const served = isNeeded ? this.serve(queue.incarnation) : (queue.watcher as ServedQueue | undefined);
       const mayRefuse = refusesMore(traits.overflow) && appender.version >= Feature.overflow;
       if (mayRefuse && served !== undefined && this.isRefused(served, parts)) return false;
-      if (traits.flow !== undefined && served !== undefined) this.flows.taken(served, parts.bodyLength);
+      if (traits.flow !== undefined && served !== undefined) this.flows.taken(served, parts.contentLength);
     }
     if (traits.ttlMs !== this.ttlMs) {
       this.isMixed ||= this.count > 0;
@@ -86,7 +86,7 @@ export class PublishTargets {
   /** What is passed on with a queue that moves was taken long ago. */
   private isRefused(queue: ServedQueue, parts: MessageParts): boolean {
     if (parts.moved || parts.format === markerFormat) return false;
-    if (queue.shedding.admit(parts.bodyLength)) return false;
+    if (queue.shedding.admit(parts.contentLength)) return false;
     this.refusing.push(queue);
     return true;
   }

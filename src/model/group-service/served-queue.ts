@@ -5,6 +5,7 @@
 import { Ring } from '../../base/ring.js';
 import type { Chunk } from '../../log/chunk.js';
 import type { Lsn } from '../../log/lsn.js';
+import { manifestOf } from '../../log/large.js';
 import { EnqueueView, RecordFlag } from '../../log/record.js';
 import { DeathReason } from '../dead-letter/death.js';
 import { deliveryCost } from '../delivery-cost.js';
@@ -391,12 +392,27 @@ export class ServedQueue implements QueueWatcher, Expiring {
     view.set(chunk.bytes!, chunk.view!, entry.offset);
     // Somebody else than the mover comes upon a marker: it is said again.
     if (view.format === markerFormat && consumer.tag !== moverTag) return this.dequeue(entry);
+    if (view.isLarge && !this.holdBody(consumer.attachment)) return this.dequeue(entry);
     const redelivered = this.isFlagged(entry);
     consumer.hasDelivered = true;
     consumer.credit -= deliveryCost(consumer.noAck, view.length);
     this.hand(entry, position, consumer.noAck, consumer.attachment, consumer);
     const { client } = consumer.attachment;
     client.deliver(consumer.subscriber, this.incarnation, position, redelivered, view, this.returnsOf(position));
+  }
+
+  /** The large message at hand, in `view`, is about to be handed over. False: some of it was lost by damage. */
+  private holdBody({ bodies }: Attachment): boolean {
+    const manifest = manifestOf(view.view, view.start);
+    if (this.service.large.isReadable(manifest)) {
+      bodies.hold(manifest);
+      return true;
+    }
+    this.service.logger.error('a large message is dropped: parts of it were lost by damage', {
+      queue: this.incarnation,
+      position: view.lsn,
+    });
+    return false;
   }
 
   /** How often the message came back, as far as clients are to know. */
@@ -456,6 +472,10 @@ export class ServedQueue implements QueueWatcher, Expiring {
       const position = entry.position;
       view.set(chunk.bytes, chunk.view!, entry.offset);
       if (view.format === markerFormat) {
+        this.dequeue(entry);
+        continue;
+      }
+      if (view.isLarge && !this.holdBody(get.attachment)) {
         this.dequeue(entry);
         continue;
       }

@@ -187,7 +187,7 @@ export class LaneIndex implements MessageIndex {
     );
   }
 
-  dropFront(atLeast: number, each: (chunk: number, length: number) => void): void {
+  dropFront(atLeast: number, each: (chunk: number, length: number, position: number) => void): void {
     let left = atLeast;
     for (const lane of this.lanes) {
       const before = lane.size;

@@ -83,5 +83,5 @@ export interface MessageIndex {
   /** Up to `max` positions above `above`, ascending. */
   positionsAscending(above: number, max: number): number[];
   /** Takes out messages in large portions, `atLeast` if there are so many, and tells of each one's record. */
-  dropFront(atLeast: number, each: (chunk: number, length: number) => void): void;
+  dropFront(atLeast: number, each: (chunk: number, length: number, position: number) => void): void;
 }

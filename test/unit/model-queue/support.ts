@@ -313,6 +313,14 @@ export class TestClient implements GroupClientPort {
   purged(request: number, count: number, refusal: string): void {
     this.events.push(`purged ${request} ${count} ${refusal}`.trim());
   }
+  /** Texts of parts of large messages' bodies. */
+  readonly bodyParts: string[] = [];
+  bodyPart(reader: number, index: number, bytes: Uint8Array, start: number, end: number): void {
+    this.bodyParts.push(`${reader}:${index} ${new TextDecoder().decode(bytes.subarray(start, end))}`);
+  }
+  bodyGone(reader: number): void {
+    this.events.push(`bodyGone ${reader}`);
+  }
 
   /** Takes what was delivered since the last call. */
   take(): Delivery[] {

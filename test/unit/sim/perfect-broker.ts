@@ -308,6 +308,16 @@ class PerfectBroker implements Broker {
     subscription.sink.deliver(subscription, message.position, message.redelivered, view(message.record), 0);
   }
 
+  readonly largeBytes: number = Number.POSITIVE_INFINITY;
+
+  upload(): undefined {
+    return undefined;
+  }
+
+  body(): never {
+    throw new Error('there are no large messages here');
+  }
+
   forgetPublisher(): void {}
 
   consume(request: ConsumeRequest): Promise<Subscription> {
