@@ -38,6 +38,6 @@ plantedTests([
   { rule: 'outboxSafeFirst', scenario: 'deaths', from: 2 },
   { rule: 'delayedTogether', scenario: 'delays' },
   { rule: 'delayedDue', scenario: 'delays' },
-  { rule: 'stopsListed', scenario: 'flows' },
+  { rule: 'stopsListed', scenario: 'flows', from: 9 },
   { rule: 'wholeUnits', scenario: 'transactions' },
 ]);

@@ -16,10 +16,13 @@ import type { ServedQueue } from './served-queue.js';
 /** What it needs of its service. */
 export interface FlowPorts {
   served(incarnation: Lsn): ServedQueue | undefined;
-  /** Those that are attached, or were. */
-  attached(): Iterable<{ readonly client: GroupClientPort; readonly state: AttachmentState }>;
   /** Goes through many things, in slices. */
   walk(steps: Iterator<number, void>, done?: () => void): void;
+}
+
+/** Those that are attached, or were. */
+interface FlowClients {
+  values(): Iterable<{ readonly client: GroupClientPort; readonly state: AttachmentState }>;
 }
 
 /** Of one queue with such limits. */
@@ -75,6 +78,7 @@ export class QueueFlow {
 
 export class Flows {
   private readonly ports: FlowPorts;
+  private readonly clients: FlowClients;
   private readonly appender: Pick<GroupAppender, 'version'>;
   private readonly rules: Rules;
   private readonly stopped = new Set<Lsn>();
@@ -83,8 +87,9 @@ export class Flows {
   /** Nodes were told the whole list: they need to be told of changes only. */
   private hasBegun = false;
 
-  constructor(ports: FlowPorts, appender: Pick<GroupAppender, 'version'>, rules: Rules) {
+  constructor(ports: FlowPorts, clients: FlowClients, appender: Pick<GroupAppender, 'version'>, rules: Rules) {
     this.ports = ports;
+    this.clients = clients;
     this.rules = rules;
     this.appender = appender;
   }
@@ -101,7 +106,7 @@ export class Flows {
   begin(): void {
     this.ports.walk(this.lookAtAll(), () => {
       this.hasBegun = true;
-      for (const { client, state } of this.ports.attached())
+      for (const { client, state } of this.clients.values())
         if (state === AttachmentState.attached) this.tellAll(client);
     });
   }
@@ -120,7 +125,7 @@ export class Flows {
   }
 
   private tell(incarnation: Lsn, isStopped: boolean): void {
-    for (const { client, state } of this.ports.attached())
+    for (const { client, state } of this.clients.values())
       if (state === AttachmentState.attached) client.flow([incarnation], isStopped, false);
   }
 

@@ -40,7 +40,6 @@ import { LogWaits } from './log-waits.js';
 import { OutboxLog } from './outbox-log.js';
 import { PublishLog } from './publish-log.js';
 import { Purges } from './purges.js';
-import { Rerouting } from './rerouting.js';
 import { QueueCare } from './queue-care.js';
 import { QueueUses } from './queue-uses.js';
 import { ReturnLog } from './return-log.js';
@@ -134,29 +133,11 @@ export class GroupService implements Flushable {
     this.large = new LargeLog({ ...options, rules: this.rules, touch, after, published, walk });
     this.reads = new BodyReads({ ...options, touch, after });
     this.dispatcher = new Dispatcher(options.state, touch);
+    this.purges = new Purges(this, this.answers, () => this.isClosed);
     this.care = new QueueCare(this);
-    const { state, appender, clock } = options;
-    const { later } = state.slices;
-    const isClosed = (): boolean => this.isClosed;
-    this.purges = new Purges({ answers: this.answers, later, touch, isClosed, outbox: this.outbox });
-    this.flows = new Flows(
-      { served, attached: () => this.attachments.values(), walk: (...of) => this.walk(...of) },
-      appender,
-      this.rules,
-    );
-    this.publishes = new PublishLog(
-      {
-        state,
-        appender,
-        traits: this.traits,
-        rules: this.rules,
-        clock,
-        outbox: this.outbox,
-        flows: this.flows,
-        large: this.large,
-      },
-      served,
-    );
+    this.flows = new Flows(this, this.attachments, options.appender, this.rules);
+    const { rules, outbox, flows, large } = this;
+    this.publishes = new PublishLog({ ...options, traits: this.traits, rules, outbox, flows, large }, served);
     this.units = new UnitLog(options.appender, this);
     this.wiringVersion = Math.min(options.state.wiringVersion, traits.wiringVersion);
     this.committedLsn = options.state.applied;
@@ -388,16 +369,8 @@ export class GroupService implements Flushable {
 
   /** Purges the queue's ready messages, or sends them on; answered when that is committed. */
   purge(attachment: Attachment, request: number, incarnation: Lsn, to?: DeadLettering): void {
-    if (!this.gate.isOpen) {
-      this.gate.whenOpen(() => this.purge(attachment, request, incarnation, to));
-      return;
-    }
-    const queue = this.served(incarnation);
-    if (queue === undefined) {
-      this.answer(attachment, (client) => client.purged(request, 0, 'not-found: the queue is gone'));
-      return;
-    }
-    this.purges.begin(attachment, request, queue, to === undefined ? undefined : new Rerouting(to));
+    if (this.gate.isOpen) this.purges.begin(attachment, request, incarnation, to);
+    else this.gate.whenOpen(() => this.purge(attachment, request, incarnation, to));
   }
 
   // ---- what attachments and queues ask ----
