@@ -293,7 +293,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
 
   /** Writes what the next primary must know. Nothing changes meanwhile. Yields how much work each step was. */
   *writeHandOver(writer: HandOverWriter): Generator<number, void> {
-    this.keyed?.unparkAll();
+    this.keyed?.unparkAll(true);
     writer.beginQueue(this.incarnation, this.handedUpTo);
     const add = (position: Lsn, held: boolean, flagged: boolean): void => writer.add(position, held, flagged);
     for (let from = this.service.flagBefore; from !== Number.POSITIVE_INFINITY; ) {
@@ -306,6 +306,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   purgeSlice(until: Lsn): number {
     const { index } = this.state;
     const most = this.service.state.slices.size(purgeSlice);
+    this.keyed?.unparkAll(false);
     let count = 0;
     for (; count < most; count++) {
       const entry = index.nextReady(until);
