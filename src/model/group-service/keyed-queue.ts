@@ -16,6 +16,7 @@ export class KeyedQueue {
   private readonly lastValues: LastValues | undefined;
   private readonly groups: MessageGroups | undefined;
   private readonly rules: Rules;
+  private isGivenAway = false;
 
   /** Undefined: the queue does nothing by headers. */
   static of(queue: ServedQueue, service: GroupService): KeyedQueue | undefined {
@@ -29,7 +30,8 @@ export class KeyedQueue {
     this.rules = service.rules;
     if (lastValueKey !== undefined)
       this.lastValues = new LastValues(queue, new MessageKeys(lastValueKey, service), service.rules);
-    if (groupKey !== undefined) this.groups = new MessageGroups(queue, new MessageKeys(groupKey, service));
+    const unparked = (position: Lsn): void => this.dropReplaced(position);
+    if (groupKey !== undefined) this.groups = new MessageGroups(queue, new MessageKeys(groupKey, service), unparked);
   }
 
   /** Messages that wait for their group, and count as ready. */
@@ -61,7 +63,13 @@ export class KeyedQueue {
   /** A client has given it back: it is in its place again. */
   returned(position: Lsn): void {
     this.groups?.released(position);
-    if (this.lastValues?.isReplaced(position) !== true) return;
+    this.dropReplaced(position);
+  }
+
+  /** The message is in its place again: it goes, if a newer one has taken that. */
+  private dropReplaced(position: Lsn): void {
+    // Nothing changes while the queue is given away: the next primary finds it.
+    if (this.isGivenAway || this.lastValues?.isReplaced(position) !== true) return;
     const entry = this.queue.state.index.find(position);
     if (entry !== undefined) this.queue.dequeue(entry);
   }
@@ -82,8 +90,10 @@ export class KeyedQueue {
     return this.groups?.mayGet(entry, chunk) ?? true;
   }
 
-  /** The queue is about to be given away: nothing waits for its group any more. */
-  unparkAll(): void {
+  /** Nothing waits for its group any more. @param isGivenAway so is the queue */
+  unparkAll(isGivenAway: boolean): void {
+    this.isGivenAway = isGivenAway;
     this.groups?.unparkAll();
+    this.isGivenAway = false;
   }
 }

@@ -37,6 +37,7 @@ export type Choice = (typeof Choice)[keyof typeof Choice];
 export class MessageGroups {
   private readonly queue: ServedQueue;
   private readonly keys: MessageKeys;
+  private readonly unparked: (position: Lsn) => void;
   private readonly groups = new Map<string, Group>();
   /** Groups of which messages wait for more credit of their consumer. */
   private readonly waiting = new Map<Consumer, Set<Group>>();
@@ -48,9 +49,11 @@ export class MessageGroups {
   private readonly unknown = new Set<Lsn>();
   private readonly view = new EnqueueView();
 
-  constructor(queue: ServedQueue, keys: MessageKeys) {
+  /** @param unparked a message waits no more: it is in its place again */
+  constructor(queue: ServedQueue, keys: MessageKeys, unparked: (position: Lsn) => void) {
     this.queue = queue;
     this.keys = keys;
+    this.unparked = unparked;
   }
 
   /** Who is to have the message, which is the next one that is ready. */
@@ -126,8 +129,9 @@ export class MessageGroups {
     this.keyOf.delete(position);
     if (--group.held > 0) return;
     this.groups.delete(key);
-    if (group.consumer !== undefined) this.waiting.get(group.consumer)?.delete(group);
     this.unpark(group);
+    const others = group.consumer === undefined ? undefined : this.waiting.get(group.consumer);
+    if (others?.delete(group) === true && others.size === 0) this.waiting.delete(group.consumer!);
   }
 
   /** The consumer can take more. */
@@ -162,7 +166,9 @@ export class MessageGroups {
     for (const position of group.parked.splice(0)) {
       this.parkedCount--;
       const entry = index.find(position);
-      if (entry !== undefined && entry.holder === parkedSlot) index.giveBack(entry, false);
+      if (entry === undefined || entry.holder !== parkedSlot) continue;
+      index.giveBack(entry, false);
+      this.unparked(position);
     }
     this.keys.dispatchSoon(this.queue);
   }

@@ -309,7 +309,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
 
   /** Writes what the next primary must know. Nothing changes meanwhile. Yields how much work each step was. */
   *writeHandOver(writer: HandOverWriter): Generator<number, void> {
-    this.keyed?.unparkAll();
+    this.keyed?.unparkAll(true);
     writer.beginQueue(this.incarnation, this.handedUpTo);
     const add = (position: Lsn, held: boolean, flagged: boolean): void => writer.add(position, held, flagged);
     for (let from = this.service.flagBefore; from !== Number.POSITIVE_INFINITY; ) {
@@ -322,6 +322,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   purgeSlice(until: Lsn, rerouting?: Rerouting): number {
     const { index } = this.state;
     const most = this.service.state.slices.size(rerouting === undefined ? purgeSlice : rerouteSlice);
+    this.keyed?.unparkAll(false);
     let count = 0;
     for (; count < most; count++) {
       const entry = index.nextReady(until);

@@ -123,6 +123,36 @@ describe('a queue with message groups', () => {
     assert.deepEqual(who(again), ['2:b1', '2:a2']);
   });
 
+  it('is purged of what waits for its group, too', () => {
+    const { primary, client, port } = grouped();
+    subscribe(port, 1, 1);
+    send(port, 'a1', 'a2', 'a3', 'b1');
+    primary.run();
+    subscribe(port, 2, 1);
+    primary.run();
+    assert.deepEqual(who(client), ['1:a1', '2:b1']);
+    port.purge(5, q, 0);
+    primary.run();
+    assert.deepEqual(bodies(primary, q), ['a1', 'b1']);
+    assert.equal(client.events.at(-1), 'purged 5 2');
+  });
+
+  it('drops what was replaced while it waited, if it keeps the newest of each key', () => {
+    const { primary, client, port } = queueWith({ groupKey: 'key', lastValueKey: 'key' }, { headers: jsonHeaders });
+    subscribe(port, 1, 1);
+    subscribe(port, 2, 1);
+    send(port, 'a1');
+    primary.run();
+    send(port, 'a2');
+    primary.run();
+    send(port, 'a3');
+    primary.run();
+    port.ack(q, client.take()[0]!.position);
+    primary.run();
+    assert.deepEqual(bodies(primary, q), ['a3']);
+    assert.deepEqual(who(client), ['2:a3']);
+  });
+
   it('goes on with a consumer when the way to its node has room again', () => {
     const { primary, client, port } = grouped();
     subscribe(port, 1, 10);
