@@ -8,9 +8,9 @@ import type { Permissions } from '../security/permissions.js';
 import type { FrameWriter } from './codec/index.js';
 import type { ConfirmLedger } from './confirm-ledger.js';
 import type { Counters } from './counters.js';
-import type { Input } from './input.js';
+import type { Input } from '../socket/input.js';
 import type { Limits } from './limits.js';
-import type { Output } from './output.js';
+import type { Output } from '../socket/output.js';
 import type { BodyHolder, PartialBodies } from './partial-bodies.js';
 import type { RouteMemo } from './route-memo.js';
 

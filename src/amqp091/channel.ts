@@ -24,9 +24,9 @@ import { Deliveries } from './deliveries.js';
 import { describeFault, isFault, toProtocolError } from './errors.js';
 import { consumeStarted, settle } from './handlers/basic.js';
 import { handleMethod } from './handlers/handlers.js';
-import { Pause } from './input-gate.js';
+import { Pause } from '../socket/input-gate.js';
 import { Publisher } from './publisher.js';
-import { Outcome } from './unacked.js';
+import { Outcome } from '../model/unacked.js';
 
 export const ChannelState = { open: 'open', closing: 'closing', closed: 'closed' } as const;
 export type ChannelState = (typeof ChannelState)[keyof typeof ChannelState];

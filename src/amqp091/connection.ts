@@ -29,6 +29,7 @@ import {
   ConnectionUpdateSecretOk,
   decodeMethod,
   type FrameHandler,
+  FrameParser,
   FrameWriter,
   fitShortString,
   type Method,
@@ -44,11 +45,11 @@ import type { Counters } from './counters.js';
 import { describeFault, isFault, notDueOnChannel0, toProtocolError } from './errors.js';
 import { hasCapability, type Tuning } from './handshake.js';
 import { Heartbeat, type HeartbeatOwner } from './heartbeat.js';
-import { Input, type InputOwner } from './input.js';
-import { Pause } from './input-gate.js';
+import { Input, type InputOwner } from '../socket/input.js';
+import { Pause } from '../socket/input-gate.js';
 import type { Limits } from './limits.js';
 import { Opening, type OpeningHost, redirection, Step } from './opening.js';
-import { Output, type OutputOwner } from './output.js';
+import { Output, type OutputOwner } from '../socket/output.js';
 import type { PartialBodies } from './partial-bodies.js';
 import type { RouteMemo } from './route-memo.js';
 
@@ -64,7 +65,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   readonly logger: Logger;
   readonly limits: Limits;
   readonly counters: Counters;
-  readonly input: Input;
+  readonly input: Input<FrameParser>;
   readonly output: Output;
   readonly frames: FrameWriter;
   readonly parts: MessageParts = new MessageParts();
@@ -117,7 +118,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.peer = { ...peerAt(socket.remoteAddress ?? ''), ...transport };
     this.logger = context.logger.child({ connection: this.name });
     this.connectedAt = context.clock.wall();
-    this.input = new Input(socket, context.turn, context.inputTurns, context.counters, this, this);
+    this.input = new Input(socket, context.turn, context.inputTurns, context.counters, new FrameParser(this, true), this);
     this.output = new Output(socket, context.turn, context.counters, context.limits, this);
     this.frames = new FrameWriter(this.output.writer);
     this.channels = new ChannelTable(this, context.limits.channelMax);

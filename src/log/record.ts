@@ -13,7 +13,7 @@
  *     with the flag `origin` (since version 3): u32 group   u32 0   f64 position   f64 done: see Origin
  *     meta: exchange shortstr, routing key shortstr, exactly as basic.deliver ends
  *     header: the content header's property flags and list, untouched; with the flag `hidden` (since version 3) its readers are
- *     shown less of it
+ *     shown less of it; with the flag `amqp10` (since version 3) header and body are sections of AMQP 1.0 (see MessageFormat)
  *     body
  *
  * dequeue (count = number of positions)
@@ -41,7 +41,7 @@ export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];
 export function versionOf(bytes: Uint8Array, start: number): number {
   if (bytes[start + 4] === RecordKind.dequeueRange) return Feature.dequeueRange;
   if (bytes[start + 4] === RecordKind.returned) return Feature.returns;
-  if ((bytes[start + 5]! & RecordFlag.hidden) !== 0) return Feature.hidden;
+  if ((bytes[start + 5]! & (RecordFlag.hidden | RecordFlag.amqp10)) !== 0) return Feature.hidden;
   return (bytes[start + 5]! & RecordFlag.origin) === 0 ? 1 : Feature.outbox;
 }
 
@@ -65,6 +65,16 @@ export const RecordFlag = {
   origin: 32,
   /** The message's header has something that clients are not shown: BCC. Not before its version is in use. */
   hidden: 64,
+  /** Its format is MessageFormat.amqp10: one bit tells those who must convert it. Not before its version is in use. */
+  amqp10: 128,
+} as const;
+
+/** In which protocol's encoding header and body of a message are: `format` of an enqueue. */
+export const MessageFormat = {
+  /** The header is the content header's property flags and list. */
+  amqp091: 0,
+  /** Since version 3. The header is all sections before the body's, the body the rest, both as they were sent (AMQP 1.0 §3.2). */
+  amqp10: 1,
 } as const;
 
 export const recordHeaderBytes = 16;
@@ -292,6 +302,7 @@ export function encodeEnqueue(
     (parts.redelivered ? RecordFlag.redelivered : 0) |
     (parts.moved ? RecordFlag.moved : 0) |
     (parts.hidden ? RecordFlag.hidden : 0) |
+    (parts.format === MessageFormat.amqp10 ? RecordFlag.amqp10 : 0) |
     (parts.origin === undefined ? 0 : RecordFlag.origin);
   view.setUint16(at + 6, count, true);
   view.setFloat64(at + 8, 0, true);

@@ -157,6 +157,19 @@ export class MessageView {
     }
   }
 
+  /** The same, for a message that was taken: what makes no sense in it is not there. */
+  keptProperties(): MessageProperties | undefined {
+    return leniently(() => this.properties(), undefined);
+  }
+
+  keptAnnotations(): MapValue {
+    return leniently(() => this.annotations(), noEntries);
+  }
+
+  keptApplicationProperties(): MapValue {
+    return leniently(() => this.applicationProperties(), noEntries);
+  }
+
   annotations(): MapValue {
     return this.mapAt(this.annotationsStart, this.annotationsEnd, 'message-annotations');
   }
@@ -180,6 +193,15 @@ export class MessageView {
     } catch (error) {
       throw decodeFailure(error, what);
     }
+  }
+}
+
+function leniently<T>(read: () => T, otherwise: T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof AmqpError) return otherwise;
+    throw error;
   }
 }
 

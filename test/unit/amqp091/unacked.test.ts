@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { Outcome, Unacked } from '../../../src/amqp091/unacked.js';
+import { Outcome, Unacked } from '../../../src/model/unacked.js';
 import type { Holder } from '../../../src/model/broker.js';
 
 /** Notes what it is told. */

@@ -1,9 +1,17 @@
 import type { Socket } from 'node:net';
 import { type Flushable, Phase, type Turn } from '../base/turn.js';
-import { type FrameHandler, FrameParser } from './codec/index.js';
-import type { Counters } from './counters.js';
 import { InputGate, Pause } from './input-gate.js';
 import type { InputInLine, InputTurns } from '../base/input-turns.js';
+
+/** Cuts what comes into frames, and hands them on. */
+export interface StreamParser {
+  readonly stopped: boolean;
+  /** Bytes kept: the beginning of a frame, or whatever came since `pause`. */
+  readonly heldBytes: number;
+  feed(bytes: Uint8Array): void;
+  pause(): void;
+  resume(): void;
+}
 
 /** What the input tells its connection. */
 export interface InputOwner {
@@ -26,19 +34,19 @@ export interface OpenContent {
  * InputTurns). While its gate is shut (see Pause) neither socket nor parser go on; what was read and not parsed stays in
  * the parser.
  */
-export class Input implements Flushable, InputInLine {
+export class Input<Parser extends StreamParser = StreamParser> implements Flushable, InputInLine {
   /** The bytes being parsed, which stay as they are until all of them are parsed. */
   chunk: Uint8Array | null = null;
   /** The content whose parts lie in the chunk; detached before the chunk is given up. */
   openContent: OpenContent | null = null;
   /** Bytes read so far. */
   bytes = 0;
-  readonly parser: FrameParser;
+  readonly parser: Parser;
   private readonly gate: InputGate = new InputGate();
   private readonly socket: Socket;
   private readonly turn: Turn;
   private readonly turns: InputTurns;
-  private readonly counters: Counters;
+  private readonly counters: { bytesIn: number };
   private readonly owner: InputOwner;
   private resuming = false;
   /** Read, and waiting in line. */
@@ -52,8 +60,8 @@ export class Input implements Flushable, InputInLine {
     socket: Socket,
     turn: Turn,
     turns: InputTurns,
-    counters: Counters,
-    handler: FrameHandler,
+    counters: { bytesIn: number },
+    parser: Parser,
     owner: InputOwner,
   ) {
     this.socket = socket;
@@ -61,7 +69,7 @@ export class Input implements Flushable, InputInLine {
     this.turns = turns;
     this.counters = counters;
     this.owner = owner;
-    this.parser = new FrameParser(handler, true);
+    this.parser = parser;
     socket.on('data', (buffer: Buffer) => this.read(buffer));
     // The socket closes now, whether anything waits or not.
     socket.on('end', () => {
