@@ -89,6 +89,8 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   private closeRequested = false;
   /** It has its close-ok. */
   private closeAnswered = false;
+  /** The client speaks another protocol, whose server is to have it. */
+  private othersHeader: Uint8Array | null = null;
   /** Bytes of frames that wait on all channels. */
   private backlogBytes = 0;
   private toldBlocked = false;
@@ -129,8 +131,8 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
       peer: this.peer,
     });
     this.deadline = context.clock.after(limits.handshakeTimeoutMs, () => this.drop('the handshake took too long'));
-    socket.on('error', (error) => this.logger.debug('socket error', { error: String(error) }));
-    socket.on('close', () => this.ended());
+    socket.on('error', this.onError);
+    socket.on('close', this.onClose);
   }
 
   // What the management and the server ask
@@ -180,6 +182,10 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   protocolHeader(supported: boolean, bytes: Uint8Array, start: number, end: number): void {
     if (supported) return this.opening.begin();
+    if (this.owner.isOthers(bytes.subarray(start, end))) {
+      this.othersHeader = bytes.slice(start, end);
+      return;
+    }
     this.owner.foreign(this, bytes.subarray(start, end));
     this.frames.protocolHeader();
     this.hangUp();
@@ -338,6 +344,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   /** A client that does not read what it asked for is not read either. */
   handledInput(): void {
+    if (this.othersHeader !== null) this.passOn(this.othersHeader);
     if (this.output.overfull && !this.input.isPausedBy(Pause.output)) this.input.pause(Pause.output);
   }
 
@@ -389,6 +396,27 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   }
 
   // Private
+
+  private readonly onError = (error: Error): void => {
+    this.logger.debug('socket error', { error: String(error) });
+  };
+
+  private readonly onClose = (): void => this.ended();
+
+  /** The socket is another server's from now on, with all that was read. */
+  private passOn(header: Uint8Array): void {
+    const { socket, input, peer } = this;
+    const { chunk, parser } = input;
+    this.othersHeader = null;
+    this.state = State.closed;
+    this.deadline.cancel();
+    input.leave();
+    socket.off('error', this.onError);
+    socket.off('close', this.onClose);
+    this.owner.closed(this);
+    const rest = chunk === null ? [] : [chunk.subarray(parser.usedBytes)];
+    this.owner.passOn(socket, this.id, peer, Buffer.concat([header, ...rest]));
+  }
 
   private force(reason: string, text: string): void {
     if (this.state === State.opening) this.drop(reason);

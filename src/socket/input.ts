@@ -70,11 +70,8 @@ export class Input<Parser extends StreamParser = StreamParser> implements Flusha
     this.counters = counters;
     this.owner = owner;
     this.parser = parser;
-    socket.on('data', (buffer: Buffer) => this.read(buffer));
-    // The socket closes now, whether anything waits or not.
-    socket.on('end', () => {
-      if (this.isPausedBy(Pause.turn)) this.goOn();
-    });
+    socket.on('data', this.onData);
+    socket.on('end', this.onEnd);
   }
 
   get paused(): boolean {
@@ -151,6 +148,19 @@ export class Input<Parser extends StreamParser = StreamParser> implements Flusha
     if (this.gate.open) this.resumeParser();
   }
 
+  /** The socket is somebody else's from now on. */
+  leave(): void {
+    this.socket.off('data', this.onData);
+    this.socket.off('end', this.onEnd);
+  }
+
+  private readonly onData = (buffer: Buffer): void => this.received(buffer);
+
+  /** The socket closes now, whether anything waits or not. */
+  private readonly onEnd = (): void => {
+    if (this.isPausedBy(Pause.turn)) this.goOn();
+  };
+
   private lineUp(): void {
     this.pause(Pause.turn);
     this.turns.lineUp(this);
@@ -176,7 +186,8 @@ export class Input<Parser extends StreamParser = StreamParser> implements Flusha
     }
   }
 
-  private read(buffer: Buffer): void {
+  /** Bytes of the socket, or what somebody else has read of it. */
+  received(buffer: Buffer): void {
     this.bytes += buffer.length;
     this.counters.bytesIn += buffer.length;
     if (this.forGood || this.turns.hasRoomFor(buffer.length)) {
@@ -199,7 +210,7 @@ export class Input<Parser extends StreamParser = StreamParser> implements Flusha
       this.owner.fail(error);
     }
     this.openContent?.detach();
-    this.chunk = null;
     this.owner.handledInput();
+    this.chunk = null;
   }
 }

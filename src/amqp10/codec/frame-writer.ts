@@ -4,7 +4,6 @@
  *
  *   transfer   8 frame header   00 53 14   c0 size 06   70 handle   70 delivery-id   a0 04 tag   70 message-format   settled   more   payload
  */
-import type { EnqueueView } from '../../log/record.js';
 import type { ByteWriter } from '../../wire/byte-writer.js';
 import { AmqpError } from './amqp-error.js';
 import { Code } from './format-codes.js';
@@ -111,57 +110,48 @@ export class FrameWriter {
     this.performative(channel, flow);
   }
 
+  /** Transfer frames that a payload of so many bytes needs. */
+  framesFor(payloadBytes: number): number {
+    return Math.max(1, Math.ceil(payloadBytes / (this.frameMax - transferHeadBytes)));
+  }
+
   /**
-   * A delivery in as many frames as the peer's max-frame-size makes it; its payload is `lead` (header section), then [start, end) of
-   * the record's head and body.
-   * @returns how many frames
+   * A delivery in as many frames as the peer's max-frame-size makes it (`framesFor`); its payload is `lead`, whose first `leadLength` bytes
+   * count, then [start, end) of `bytes`.
    */
   deliver(
     channel: number,
     head: TransferHead,
     lead: Uint8Array,
     leadLength: number,
-    message: EnqueueView,
-    keptStart: number,
-  ): number {
-    const { output, frameMax } = this;
-    const { bytes: from } = message;
-    // Head and body of a record are neighbours.
-    const end = message.bodyStart + message.bodyLength;
-    const whole = transferHeadBytes + leadLength + end - keptStart;
-    if (whole <= frameMax) {
-      const at = this.transferHead(channel, head, whole, false);
-      output.bytes.set(leadLength === lead.length ? lead : lead.subarray(0, leadLength), at);
-      output.length = at + leadLength;
-      output.raw(from, keptStart, end);
-      return 1;
-    }
-    return this.deliverInParts(channel, head, lead.subarray(0, leadLength), from, keptStart, end);
-  }
-
-  private deliverInParts(
-    channel: number,
-    head: TransferHead,
-    lead: Uint8Array,
-    from: Uint8Array,
+    bytes: Uint8Array,
     start: number,
     end: number,
-  ): number {
-    const { output, frameMax } = this;
-    let frames = 0;
+  ): void {
+    const { output } = this;
+    const room = this.frameMax - transferHeadBytes;
+    let from = start;
     let leadAt = 0;
-    for (let at = start; at < end; frames++) {
-      const room = frameMax - transferHeadBytes;
-      const leadPart = Math.min(lead.length - leadAt, room);
-      const part = Math.min(end - at, room - leadPart);
-      const isLast = at + part === end;
-      output.length = this.transferHead(channel, head, transferHeadBytes + leadPart + part, !isLast);
-      output.raw(lead, leadAt, leadAt + leadPart);
-      output.raw(from, at, at + part);
+    do {
+      const leadPart = Math.min(leadLength - leadAt, room);
+      const part = Math.min(end - from, room - leadPart);
+      const more = from + part < end || leadAt + leadPart < leadLength;
+      const at = this.transferHead(channel, head, transferHeadBytes + leadPart + part, more);
+      for (let i = 0; i < leadPart; i++) output.bytes[at + i] = lead[leadAt + i]!;
+      output.length = at + leadPart;
+      output.raw(bytes, from, from + part);
       leadAt += leadPart;
-      at += part;
-    }
-    return frames;
+      from += part;
+    } while (from < end);
+  }
+
+  /** The frame of a delivery that begins at `start` of its payload; returns where the next one begins. */
+  deliverPart(channel: number, head: TransferHead, payload: Uint8Array, start: number): number {
+    const part = Math.min(payload.length - start, this.frameMax - transferHeadBytes);
+    const size = transferHeadBytes + part;
+    this.output.length = this.transferHead(channel, head, size, start + part < payload.length);
+    this.output.raw(payload, start, start + part);
+    return start + part;
   }
 
   /** Makes room for a transfer frame of `size` bytes, writes its head and returns where the payload goes; `length` is the caller's. */

@@ -12,11 +12,13 @@ import { FieldReader, readDescriptor } from './field-reader.js';
 import { Code } from './format-codes.js';
 import { Condition } from './generated/conditions.js';
 import { Descriptor, descriptorName } from './generated/descriptors.js';
-import { MessageHeader, MessageProperties } from './generated/sections.js';
+import { MessageProperties } from './generated/sections.js';
+import { HotReader } from './hot-reader.js';
 import { readValue, skipValue } from './value-reader.js';
 import { MapValue } from './values.js';
 
 const reader = new ByteReader();
+const fields = new HotReader();
 const noEntries: MapValue = new MapValue([]);
 
 /** Where a section stands in the order; sections of the body share a place. */
@@ -127,12 +129,21 @@ export class MessageView {
   }
 
   private readHeader(start: number, end: number): void {
-    const fields = new FieldReader(reader.set(this.bytes, start, end));
-    fields.begin();
-    const header = MessageHeader.decode(fields);
-    if (header.durable !== undefined) this.durable = header.durable ? 1 : 0;
-    this.priority = header.priority ?? -1;
-    this.ttlMs = header.ttl ?? -1;
+    fields.beginSection('header', this.bytes, start, end);
+    this.durable = fields.flag();
+    this.priority = fields.ubyte();
+    this.ttlMs = fields.uint();
+    fields.flag();
+    fields.uint();
+    fields.finish(0);
+  }
+
+  /** It says in whose name it is. Throws AmqpError. */
+  get hasUserId(): boolean {
+    if (this.propertiesStart < 0) return false;
+    fields.beginSection('properties', this.bytes, this.propertiesStart, this.propertiesEnd);
+    fields.skip();
+    return fields.skip();
   }
 
   /** Where the bytes of a single data section begin, which end at `dataEnd`; -1 if the body is something else. */
@@ -149,9 +160,9 @@ export class MessageView {
   properties(): MessageProperties | undefined {
     if (this.propertiesStart < 0) return undefined;
     try {
-      const fields = new FieldReader(reader.set(this.bytes, this.propertiesStart, this.propertiesEnd));
-      fields.begin();
-      return MessageProperties.decode(fields);
+      const list = new FieldReader(reader.set(this.bytes, this.propertiesStart, this.propertiesEnd));
+      list.begin();
+      return MessageProperties.decode(list);
     } catch (error) {
       throw decodeFailure(error, 'properties');
     }

@@ -8,8 +8,8 @@ import { FrameWriter } from '../../../src/amqp10/codec/frame-writer.js';
 import { Descriptor } from '../../../src/amqp10/codec/generated/descriptors.js';
 import { Disposition, Flow, Transfer } from '../../../src/amqp10/codec/generated/performatives.js';
 import { Accepted, ErrorFields, Modified, Rejected, Released } from '../../../src/amqp10/codec/generated/states.js';
+import { absent } from '../../../src/amqp10/codec/hot-reader.js';
 import {
-  absent,
   DispositionView,
   FlowView,
   StateKind,
@@ -17,7 +17,6 @@ import {
   TransferView,
 } from '../../../src/amqp10/codec/hot-performatives.js';
 import { decodePerformative } from '../../../src/amqp10/codec/performative.js';
-import { EnqueueView, encodeEnqueue, enqueueLength, MessageParts } from '../../../src/log/record.js';
 import { ByteWriter } from '../../../src/wire/byte-writer.js';
 import { bytesOf, encodedComposite, hexOf, mutated } from './support.js';
 
@@ -230,23 +229,13 @@ describe('what is written for every message', () => {
     fc.assert(
       fc.property(sizes, u32, fc.boolean(), ({ frameMax, lead, head, body }, deliveryId, settled) => {
         if (lead + head + body === 0) return;
-        const parts = new MessageParts();
-        parts.setHeader(new Uint8Array(head).fill(0x11));
-        parts.setBody(new Uint8Array(body + 1).fill(0x22));
-        const record = new Uint8Array(enqueueLength(parts, 1));
-        encodeEnqueue(record, new DataView(record.buffer), 0, parts, [1], false, 0, 0);
-        const message = new EnqueueView().set(record, new DataView(record.buffer), 0);
+        const record = new Uint8Array([1, 2, ...new Array<number>(head).fill(0x11), ...new Array<number>(body + 1).fill(0x22), 3]);
         const writer = new FrameWriter(new ByteWriter());
         writer.frameMax = frameMax;
         const leadBytes = new Uint8Array(30).fill(0x33);
-        const count = writer.deliver(
-          5,
-          { handle: 9, deliveryId, settled },
-          leadBytes,
-          lead,
-          message,
-          message.headerStart,
-        );
+        const count = writer.framesFor(lead + head + body + 1);
+        const to = { handle: 9, deliveryId, settled };
+        writer.deliver(5, to, leadBytes, lead, record, 2, record.length - 1);
         const frames = framesOf(writer.output.take(), frameMax);
         assert.equal(frames.length, count);
         let payload = '';
