@@ -182,7 +182,7 @@ export class Channel {
     const { host, backlog } = this;
     const before = backlog.size;
     backlog.push(type, bytes, start, end);
-    host.backlogChanged(backlog.size - before);
+    host.backlogs.changed(backlog.size - before);
     if (this.holdsInput || backlog.size < host.limits.backlogBytesMax) return;
     this.holdsInput = true;
     host.input.pause(Pause.backlog);
@@ -191,7 +191,7 @@ export class Channel {
   private shiftBacklog(): void {
     const before = this.backlog.size;
     this.backlog.shift(this.handleQueued);
-    this.host.backlogChanged(this.backlog.size - before);
+    this.host.backlogs.changed(this.backlog.size - before);
   }
 
   private readonly handleQueued = (type: number, bytes: Uint8Array, start: number, end: number): void => {

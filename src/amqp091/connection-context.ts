@@ -52,7 +52,7 @@ export interface ConnectionOwner {
   /** Whether another server takes clients that begin with this header. */
   isOthers(header: Uint8Array): boolean;
   /** Such a client is that server's now. @param first what it has said, from its header on */
-  passOn(socket: Socket, id: ConnectionId, transport: Transport, first: Uint8Array): void;
+  passOn(connection: Connection, socket: Socket, transport: Transport, first: Uint8Array): void;
   /** It speaks something else, and is about to be ended. @param beginning what it said first, eight bytes at most */
   foreign(connection: Connection, beginning: Uint8Array): void;
 }

@@ -19,6 +19,7 @@ import type { Broker, ConnectionId } from '../model/broker.js';
 import type { Occupancy } from '../security/occupancy.js';
 import { type Peer, peerAt } from '../security/peer.js';
 import type { Permissions } from '../security/permissions.js';
+import { BacklogTotal } from './backlog-total.js';
 import type { ChannelHost, ConfirmFlush } from './channel-host.js';
 import { ChannelTable } from './channel-table.js';
 import {
@@ -66,6 +67,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   readonly limits: Limits;
   readonly counters: Counters;
   readonly input: Input<FrameParser>;
+  readonly backlogs: BacklogTotal;
   readonly output: Output;
   readonly frames: FrameWriter;
   readonly parts: MessageParts = new MessageParts();
@@ -89,10 +91,6 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   private closeRequested = false;
   /** It has its close-ok. */
   private closeAnswered = false;
-  /** The client speaks another protocol, whose server is to have it. */
-  private othersHeader: Uint8Array | null = null;
-  /** Bytes of frames that wait on all channels. */
-  private backlogBytes = 0;
   private toldBlocked = false;
   /** The broker was told that the connection has ended. */
   private released = false;
@@ -120,7 +118,9 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.peer = { ...peerAt(socket.remoteAddress ?? ''), ...transport };
     this.logger = context.logger.child({ connection: this.name });
     this.connectedAt = context.clock.wall();
-    this.input = new Input(socket, context.turn, context.inputTurns, context.counters, new FrameParser(this, true), this);
+    const parser = new FrameParser(this, true);
+    this.input = new Input(socket, context.turn, context.inputTurns, context.counters, parser, this);
+    this.backlogs = new BacklogTotal(this.input, context.limits.allBacklogBytesMax);
     this.output = new Output(socket, context.turn, context.counters, context.limits, this);
     this.frames = new FrameWriter(this.output.writer);
     this.channels = new ChannelTable(this, context.limits.channelMax);
@@ -131,8 +131,6 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
       peer: this.peer,
     });
     this.deadline = context.clock.after(limits.handshakeTimeoutMs, () => this.drop('the handshake took too long'));
-    socket.on('error', this.onError);
-    socket.on('close', this.onClose);
   }
 
   // What the management and the server ask
@@ -182,11 +180,9 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   protocolHeader(supported: boolean, bytes: Uint8Array, start: number, end: number): void {
     if (supported) return this.opening.begin();
-    if (this.owner.isOthers(bytes.subarray(start, end))) {
-      this.othersHeader = bytes.slice(start, end);
-      return;
-    }
-    this.owner.foreign(this, bytes.subarray(start, end));
+    const header = bytes.slice(start, end);
+    if (this.owner.isOthers(header)) return this.input.giveAway(header);
+    this.owner.foreign(this, header);
     this.frames.protocolHeader();
     this.hangUp();
   }
@@ -294,14 +290,6 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.output.touch();
   }
 
-  backlogChanged(bytes: number): void {
-    const { input, limits } = this;
-    this.backlogBytes += bytes;
-    const held = input.isPausedBy(Pause.backlogs);
-    if (!held && this.backlogBytes >= limits.allBacklogBytesMax) input.pause(Pause.backlogs);
-    else if (held && this.backlogBytes * 2 < limits.allBacklogBytesMax) input.unpause(Pause.backlogs);
-  }
-
   dispatch(channel: number, type: number, bytes: Uint8Array, start: number, end: number): void {
     try {
       if (this.state === State.running) this.channels.dispatch(channel, type, bytes, start, end);
@@ -326,12 +314,9 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   fail(error: unknown): void {
     if (this.state === State.closing || this.state === State.closed) return;
     const known = toProtocolError(error);
+    const { replyText, methodId } = known;
     if (isFault(error)) this.logger.error('connection failed', { error: describeFault(error) });
-    else
-      this.logger.warn('connection closed with an error', {
-        error: known.replyText,
-        method: methodName(known.methodId),
-      });
+    else this.logger.warn('connection closed with an error', { error: replyText, method: methodName(methodId) });
     this.counters.connectionErrors++;
     this.closeWith(known);
   }
@@ -344,8 +329,17 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   /** A client that does not read what it asked for is not read either. */
   handledInput(): void {
-    if (this.othersHeader !== null) this.passOn(this.othersHeader);
     if (this.output.overfull && !this.input.isPausedBy(Pause.output)) this.input.pause(Pause.output);
+  }
+
+  givenAway(first: Uint8Array): void {
+    this.state = State.closed;
+    this.deadline.cancel();
+    this.owner.passOn(this, this.socket, this.peer, first);
+  }
+
+  socketFailed(error: Error): void {
+    this.logger.debug('socket error', { error: String(error) });
   }
 
   // OutputOwner
@@ -396,27 +390,6 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   }
 
   // Private
-
-  private readonly onError = (error: Error): void => {
-    this.logger.debug('socket error', { error: String(error) });
-  };
-
-  private readonly onClose = (): void => this.ended();
-
-  /** The socket is another server's from now on, with all that was read. */
-  private passOn(header: Uint8Array): void {
-    const { socket, input, peer } = this;
-    const { chunk, parser } = input;
-    this.othersHeader = null;
-    this.state = State.closed;
-    this.deadline.cancel();
-    input.leave();
-    socket.off('error', this.onError);
-    socket.off('close', this.onClose);
-    this.owner.closed(this);
-    const rest = chunk === null ? [] : [chunk.subarray(parser.usedBytes)];
-    this.owner.passOn(socket, this.id, peer, Buffer.concat([header, ...rest]));
-  }
 
   private force(reason: string, text: string): void {
     if (this.state === State.opening) this.drop(reason);
@@ -504,7 +477,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.deadline = this.clock.after(this.limits.closeTimeoutMs, () => this.socket.destroy());
   }
 
-  private ended(): void {
+  socketClosed(): void {
     this.state = State.closed;
     this.deadline.cancel();
     this.heart?.stop();

@@ -18,7 +18,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { fullSlices, SlicedWalk } from '../base/slices.js';
 import type { Departed } from '../model/access/access-tables.js';
-import type { ConnectionId } from '../model/broker.js';
 import { Occupancy } from '../security/occupancy.js';
 import { amqplain } from './amqplain.js';
 import { RareLog } from '../base/rare-log.js';
@@ -184,8 +183,9 @@ export class Amqp091Server implements ConnectionOwner {
     return this.other?.speaks(header) === true;
   }
 
-  passOn(socket: Socket, id: ConnectionId, transport: Transport, first: Uint8Array): void {
-    this.other?.take(socket, id, transport, first);
+  passOn(connection: Connection, socket: Socket, transport: Transport, first: Uint8Array): void {
+    this.closed(connection);
+    this.other?.take(socket, connection.id, transport, first);
   }
 
   foreign({ name }: Connection, beginning: Uint8Array): void {

@@ -63,7 +63,8 @@ function decoded(part: string, address: string): string {
 
 /** Names of AMQP 0-9-1 have 255 bytes, and there may be clients of that protocol. */
 function named(text: string, address: string): string {
-  if (Buffer.byteLength(text) > nameBytesMax) throw invalid(address, `a name in it has more than ${nameBytesMax} bytes`);
+  if (Buffer.byteLength(text) > nameBytesMax)
+    throw invalid(address, `a name in it has more than ${nameBytesMax} bytes`);
   return text;
 }
 

@@ -21,15 +21,12 @@ import { Input, type InputOwner } from '../socket/input.js';
 import { Output, type OutputOwner } from '../socket/output.js';
 import {
   AmqpError,
-  type Begin,
   Close,
   Condition,
   decodePerformative,
   decodeSasl,
   Descriptor,
   descriptorName,
-  DispositionView,
-  FlowView,
   type FrameHandler,
   FrameParser,
   frameMaxLeast,
@@ -40,18 +37,17 @@ import {
   performativeAt,
   ProtocolId,
   protocolIdAt,
-  TransferView,
 } from './codec/index.js';
 import type { ConnectionContext, ConnectionOwner, Transport } from './connection-context.js';
 import type { Counters } from './counters.js';
-import { describeFault, isFault, SessionError, toAmqpError } from './errors.js';
+import { describeFault, isFault, toAmqpError } from './errors.js';
 import { Idle, type IdleOwner } from './idle.js';
 import type { Limits } from './limits.js';
 import type { Link } from './link.js';
 import { enter, isAdmitted, ownOpen, redirection, vhostOf } from './opening.js';
 import { PartialBytes } from './partial-bytes.js';
 import { SaslLayer, type SaslHost } from './sasl-layer.js';
-import { Session } from './session.js';
+import { SessionTable } from './session-table.js';
 import type { ConnectionHost } from './session-host.js';
 
 const Step = {
@@ -68,11 +64,6 @@ type Step = (typeof Step)[keyof typeof Step];
 
 /** Frames of the SASL layer; some mechanisms of others have long tokens. */
 const saslFrameMax = 8_192;
-
-/** All connections share them: a frame is done with before the next comes. */
-const transferView = new TransferView();
-const dispositionView = new DispositionView();
-const flowView = new FlowView();
 
 export class Connection implements ConnectionHost, FrameHandler, InputOwner, OutputOwner, SaslHost, IdleOwner {
   readonly id: ConnectionId;
@@ -95,13 +86,11 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
   private readonly peer: Peer;
   private readonly input: Input<FrameParser>;
   private readonly sasl: SaslLayer;
-  private readonly sessions: Map<number, Session> = new Map();
-  private readonly ownChannels: (Session | undefined)[] = [];
+  private readonly sessions: SessionTable;
   private readonly links: Map<string, Link> = new Map();
   private step: Step = Step.header;
   private deadline: Timer;
   private idle: Idle | undefined;
-  private peerChannelMax = 0xffff;
   private peerIdleMs = 0;
   private own: Permissions | undefined;
   private sentOpen = false;
@@ -140,10 +129,9 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     this.input = new Input(socket, context.turn, context.inputTurns, context.counters, parser, this);
     this.output = new Output(socket, context.turn, context.counters, context.limits, this);
     this.frames = new FrameWriter(this.output.writer);
+    this.sessions = new SessionTable(this, () => this.closedByClient());
     this.sasl = new SaslLayer(this, context.authenticator, this.peer);
     this.deadline = this.clock.after(this.limits.handshakeTimeoutMs, () => this.drop('the handshake took too long'));
-    socket.on('error', (error) => this.logger.debug('socket error', { error: String(error) }));
-    socket.on('close', () => this.ended());
     this.input.received(Buffer.from(first));
   }
 
@@ -171,7 +159,7 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     if (reason !== '' || this.step !== Step.running) return;
     this.gatedBytes = 0;
     if (this.input.isPausedBy(Pause.gate)) this.input.unpause(Pause.gate);
-    for (const session of this.sessions.values()) session.topUp();
+    this.sessions.forEach((session) => session.topUp());
   }
 
   /** Ends the connection at once. */
@@ -206,9 +194,10 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
 
   frame(type: number, channel: number, bytes: Uint8Array, start: number, end: number): void {
     if (this.step === Step.sasl) return this.saslFrame(type, bytes, start, end);
-    if (type !== FrameType.amqp) throw new AmqpError(Condition.connectionFramingError, 'a SASL frame behind the SASL layer');
+    if (type !== FrameType.amqp)
+      throw new AmqpError(Condition.connectionFramingError, 'a SASL frame behind the SASL layer');
     if (start === end) return;
-    if (this.step === Step.running) this.amqpFrame(channel, bytes, start, end);
+    if (this.step === Step.running) this.sessions.frame(channel, bytes, start, end);
     else if (this.step === Step.closing) this.closingFrame(bytes, start, end);
     else if (this.step === Step.open) this.openFrame(bytes, start, end);
   }
@@ -283,12 +272,7 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
   }
 
   sessionGone(channel: number): void {
-    const session = this.sessions.get(channel);
-    if (session === undefined) return;
-    this.sessions.delete(channel);
-    const own = this.ownChannels.indexOf(session);
-    if (own >= 0) this.ownChannels[own] = undefined;
-    this.counters.sessions--;
+    this.sessions.remove(channel);
   }
 
   answeredTooLate(): void {
@@ -314,6 +298,13 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     if (this.output.overfull && !this.input.isPausedBy(Pause.output)) this.input.pause(Pause.output);
   }
 
+  /** This is where others give them. */
+  givenAway(): void {}
+
+  socketFailed(error: Error): void {
+    this.logger.debug('socket error', { error: String(error) });
+  }
+
   // OutputOwner
 
   beforeFlush(): void {
@@ -325,7 +316,7 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
 
   relieved(): void {
     if (this.step === Step.closed) return;
-    for (const session of this.sessions.values()) session.replenish();
+    this.sessions.forEach((session) => session.replenish());
     if (this.input.isPausedBy(Pause.output)) this.input.unpause(Pause.output);
   }
 
@@ -392,7 +383,7 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     if (open.maxFrameSize < frameMaxLeast)
       throw new AmqpError(Condition.invalidField, `max-frame-size ${open.maxFrameSize} is below ${frameMaxLeast}`);
     this.frames.frameMax = Math.min(open.maxFrameSize, this.limits.frameMax);
-    this.peerChannelMax = open.channelMax;
+    this.sessions.peerChannelMax = open.channelMax;
     this.peerIdleMs = open.idleTimeOut ?? 0;
     const vhost = vhostOf(open.hostname);
     const context = { authenticator, occupancy, hasVhost: (name: string) => broker.hasVhost(name) };
@@ -434,73 +425,6 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     this.sentOpen = true;
     this.frames.performative(0, ownOpen(this.limits, this.context.product, fails));
     this.output.touch();
-  }
-
-  private amqpFrame(channel: number, bytes: Uint8Array, start: number, end: number): void {
-    const code = performativeAt(bytes, start, end);
-    const session = this.sessions.get(channel);
-    try {
-      if (session === undefined) this.withoutSession(channel, bytes, start, end);
-      else if (code === Descriptor.transfer) session.transfer(transferView.set(bytes, start, end));
-      else if (code === Descriptor.disposition) session.disposition(dispositionView.set(bytes, start, end));
-      else if (code === Descriptor.flow) session.flow(flowView.set(bytes, start, end));
-      else this.sessionFrame(session, decodePerformative(bytes, start, end), bytes, start, end);
-    } catch (error) {
-      if (error instanceof SessionError && session !== undefined) session.fail(error);
-      else throw error;
-    }
-  }
-
-  /** A frame whose kind was not told by its third byte, or that is rare. */
-  private sessionFrame(session: Session, body: Performative, bytes: Uint8Array, start: number, end: number): void {
-    switch (body.descriptor) {
-      case Descriptor.attach:
-        return session.attach(body);
-      case Descriptor.detach:
-        return session.detach(body);
-      case Descriptor.end:
-        return session.endedByClient();
-      case Descriptor.close:
-        return this.closedByClient();
-      case Descriptor.open:
-        throw new AmqpError(Condition.illegalState, 'a second open');
-      case Descriptor.begin:
-        throw new AmqpError(Condition.illegalState, `a second begin on channel ${session.channel}`);
-      default:
-        throw new AmqpError(
-          Condition.notImplemented,
-          `${descriptorName(body.descriptor)} with a descriptor of ${end - start} bytes at ${bytes[start + 1]}`,
-        );
-    }
-  }
-
-  private withoutSession(channel: number, bytes: Uint8Array, start: number, end: number): void {
-    const body = decodePerformative(bytes, start, end);
-    if (body.descriptor === Descriptor.close) return this.closedByClient();
-    if (body.descriptor === Descriptor.open) throw new AmqpError(Condition.illegalState, 'a second open');
-    if (body.descriptor !== Descriptor.begin)
-      throw new AmqpError(Condition.notAllowed, `${descriptorName(body.descriptor)} on channel ${channel}, which has no session`);
-    this.begin(channel, body);
-  }
-
-  private begin(channel: number, request: Begin): void {
-    const { limits, counters } = this;
-    if (channel > limits.channelMax)
-      throw new AmqpError(Condition.connectionFramingError, `channel ${channel} is above channel-max (${limits.channelMax})`);
-    if (request.remoteChannel !== undefined)
-      throw new AmqpError(Condition.notAllowed, 'this broker begins no sessions that could be answered');
-    if (counters.sessions >= limits.allSessionsMax) {
-      const text = `all connections have ${limits.allSessionsMax} sessions, there may be no more`;
-      throw new AmqpError(Condition.resourceLimitExceeded, text);
-    }
-    const free = this.ownChannels.findIndex((session) => session === undefined);
-    const own = free < 0 ? this.ownChannels.length : free;
-    if (own > this.peerChannelMax)
-      throw new AmqpError(Condition.notAllowed, `more sessions than the peer's channel-max (${this.peerChannelMax}) has room for`);
-    counters.sessions++;
-    const session = new Session(this, channel, own, request);
-    this.sessions.set(channel, session);
-    this.ownChannels[own] = session;
   }
 
   private force(text: string): void {
@@ -554,7 +478,7 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     this.deadline = this.clock.after(this.limits.closeTimeoutMs, () => this.socket.destroy());
   }
 
-  private ended(): void {
+  socketClosed(): void {
     this.step = Step.closed;
     this.deadline.cancel();
     this.input.parser.stop();
@@ -567,10 +491,7 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
   /** Sessions end, what their clients hold goes back, exclusive queues are deleted. */
   private releaseBroker(): void {
     this.idle?.stop();
-    for (const session of this.sessions.values()) {
-      session.dispose();
-      this.sessionGone(session.channel);
-    }
+    this.sessions.dispose();
     if (this.released || this.own === undefined) return;
     this.released = true;
     this.context.occupancy.leave(this.user, this.vhost);

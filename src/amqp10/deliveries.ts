@@ -91,7 +91,13 @@ export class Deliveries implements DeliverySink, Flushable {
     this.host.logger.warn('a session holds as many unsettled deliveries as it may', { deliveries: this.unacked.size });
   }
 
-  private send(link: OutgoingLink, deliveryId: number, redelivered: boolean, message: EnqueueView, returns: number): void {
+  private send(
+    link: OutgoingLink,
+    deliveryId: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void {
     const shown = (message.flags & RecordFlag.amqp10) === 0 ? asAmqp10(message) : message;
     const { bytes, headerStart, bodyStart, bodyLength } = shown;
     view.set(bytes, headerStart, bodyStart + bodyLength);

@@ -107,7 +107,8 @@ export class IncomingLink extends Link implements PublishSource {
   }
 
   private begin(view: TransferView): void {
-    if (view.deliveryId === absent) throw new LinkError(Condition.invalidField, 'the first transfer of a delivery has no delivery-id');
+    if (view.deliveryId === absent)
+      throw new LinkError(Condition.invalidField, 'the first transfer of a delivery has no delivery-id');
     if (view.resume) throw new LinkError(Condition.notImplemented, 'deliveries are not resumed here');
     if (this.credit === 0) throw new LinkError(Condition.linkTransferLimitExceeded, 'a transfer without credit');
     this.inDelivery = true;

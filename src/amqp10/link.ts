@@ -63,7 +63,11 @@ export abstract class Link {
   fail(error: AmqpError): void {
     if (this.state === LinkState.detached || this.state === LinkState.gone) return;
     this.host.counters.linkErrors++;
-    this.host.logger.info('link ended with an error', { link: this.name, condition: error.condition, error: error.message });
+    this.host.logger.info('link ended with an error', {
+      link: this.name,
+      condition: error.condition,
+      error: error.message,
+    });
     if (this.state === LinkState.attaching) this.sendAttach(this.refusal());
     else this.release();
     this.sendDetach(error);

@@ -32,7 +32,11 @@ export async function findDestination(context: LookupContext, text: string): Pro
   return toExchange(context, name, subject);
 }
 
-async function toExchange(context: LookupContext, exchange: string, routingKey: string | undefined): Promise<Destination> {
+async function toExchange(
+  context: LookupContext,
+  exchange: string,
+  routingKey: string | undefined,
+): Promise<Destination> {
   context.permissions.requireWrite(exchange);
   if (exchange !== '') await context.broker.wiring.declareExchange(exchangeAsked(context, exchange));
   return { exchange, routingKey };
@@ -41,7 +45,8 @@ async function toExchange(context: LookupContext, exchange: string, routingKey: 
 /** The queue of which a link's messages come. Rejects as findDestination. */
 export async function findQueue(context: LookupContext, text: string): Promise<string> {
   const address = parseAddress(text);
-  if (address.kind === 'exchange') throw new LinkError(Condition.notImplemented, `cannot receive from '${text}': an exchange is no queue`);
+  if (address.kind === 'exchange')
+    throw new LinkError(Condition.notImplemented, `cannot receive from '${text}': an exchange is no queue`);
   const queue = address.kind === 'queue' ? address.queue : address.name;
   context.permissions.require('read', 'queue', queue);
   await context.broker.wiring.declareQueue(queueAsked(context, queue));
@@ -60,7 +65,16 @@ async function isQueue(context: LookupContext, queue: string, { kind }: Address)
 }
 
 function queueAsked({ vhost, id }: LookupContext, name: string) {
-  return { vhost, name, passive: true, durable: false, exclusive: false, autoDelete: false, arguments: {}, connection: id };
+  return {
+    vhost,
+    name,
+    passive: true,
+    durable: false,
+    exclusive: false,
+    autoDelete: false,
+    arguments: {},
+    connection: id,
+  };
 }
 
 function exchangeAsked({ vhost, id }: LookupContext, name: string) {

@@ -60,8 +60,13 @@ export function isAdmitted(admission: Admission): boolean | undefined {
 /** What a client gets that this node does not serve (§2.8.16): where to go, as far as it is known. */
 export function redirection(admission: Admission, secure: boolean): AmqpError {
   const primary = admission.primary(secure);
-  if (primary === '') return new AmqpError(Condition.connectionForced, 'this node is a backup: the cluster has no primary now');
-  return new AmqpError(Condition.connectionRedirect, `this node is a backup: the primary is ${primary}`, place(primary));
+  if (primary === '')
+    return new AmqpError(Condition.connectionForced, 'this node is a backup: the cluster has no primary now');
+  return new AmqpError(
+    Condition.connectionRedirect,
+    `this node is a backup: the primary is ${primary}`,
+    place(primary),
+  );
 }
 
 function place(address: string): MapValue {

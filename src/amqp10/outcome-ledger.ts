@@ -13,7 +13,12 @@ export interface PublishSource {
 }
 
 /** Deliveries `first` to `last` have the outcome. */
-export type OutcomeWriter = (first: number, last: number, outcome: PublishOutcome, error: AmqpError | undefined) => void;
+export type OutcomeWriter = (
+  first: number,
+  last: number,
+  outcome: PublishOutcome,
+  error: AmqpError | undefined,
+) => void;
 
 const initialCapacity = 64;
 /** The outcome was told; the slot waits for those before it. */
@@ -74,7 +79,10 @@ export class OutcomeLedger implements PublishOwner {
   }
 
   refused(tag: number): void {
-    this.reject(tag, new Failure(Condition.preconditionFailed, 'a queue refuses it, or has too few replicas: it may be in others'));
+    this.reject(
+      tag,
+      new Failure(Condition.preconditionFailed, 'a queue refuses it, or has too few replicas: it may be in others'),
+    );
     this.completed(tag);
   }
 
@@ -98,7 +106,8 @@ export class OutcomeLedger implements PublishOwner {
       const error = this.errors.size > 0 ? this.errors.get(tag) : undefined;
       const first = this.ids[tag & this.mask]!;
       let last = first;
-      for (i++; error === undefined && i < ready.length && this.follows(ready[i]!, last, outcome); i++) last = (last + 1) >>> 0;
+      for (i++; error === undefined && i < ready.length && this.follows(ready[i]!, last, outcome); i++)
+        last = (last + 1) >>> 0;
       write(first, last, outcome, error);
     }
     for (const tag of ready) this.tell(tag);

@@ -7,7 +7,7 @@
  */
 import type { Subscription } from '../model/broker.js';
 import type { Recipient } from '../model/unacked.js';
-import { absent, type Attach, Condition, Descriptor, Flow, type FlowView, textOf } from './codec/index.js';
+import { absent, type Attach, Condition, Flow, type FlowView, textOf } from './codec/index.js';
 import { Drain } from './drain.js';
 import { LinkError } from './errors.js';
 import { Link, LinkState } from './link.js';

@@ -3,7 +3,8 @@
  * found where they lie, and the broker copies them from there. The last route is kept as long as nothing of the message has part in it.
  */
 import { RefusedError } from '../base/errors.js';
-import { immediately, MessageFormat } from '../log/record.js';
+import { MessageFormat } from '../log/message-format.js';
+import { immediately } from '../log/record.js';
 import { nobody, type Properties, type Route } from '../model/broker.js';
 import { AmqpError, Condition, MessageView, textOf } from './codec/index.js';
 import { parseAddress } from './addresses.js';
@@ -40,9 +41,17 @@ export class Publisher {
    * Publishes the message in [start, end). What is wrong with it is its outcome, or ends the link if nobody waits for one: LinkError. What
    * the user may not do ends the link in any case.
    */
-  publish(bytes: Uint8Array, start: number, end: number, deliveryId: number, settled: boolean, messageFormat: number): void {
+  publish(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    deliveryId: number,
+    settled: boolean,
+    messageFormat: number,
+  ): void {
     try {
-      if (messageFormat !== 0) throw new AmqpError(Condition.notImplemented, `message-format ${messageFormat}: 0 is known`);
+      if (messageFormat !== 0)
+        throw new AmqpError(Condition.notImplemented, `message-format ${messageFormat}: 0 is known`);
       message.set(bytes, start, end);
       this.send(deliveryId, settled);
     } catch (error) {
@@ -58,7 +67,8 @@ export class Publisher {
   private refuse(error: unknown, deliveryId: number, settled: boolean): void {
     if (error instanceof LinkError || !(error instanceof AmqpError || error instanceof RefusedError)) throw error;
     const known = toAmqpError(error);
-    if (settled || known.condition === Condition.unauthorizedAccess) throw new LinkError(known.condition, known.message);
+    if (settled || known.condition === Condition.unauthorizedAccess)
+      throw new LinkError(known.condition, known.message);
     this.host.ledger.answer(deliveryId, this.source, PublishOutcome.rejected, known);
   }
 
@@ -103,7 +113,8 @@ export class Publisher {
     if (isPlain && route !== null && destination?.routingKey !== undefined && route.version === broker.routingVersion)
       return route;
     const { exchange, routingKey } = this.target();
-    if (isPlain && route !== null && route.version === broker.routingVersion && this.isSame(exchange, routingKey)) return route;
+    if (isPlain && route !== null && route.version === broker.routingVersion && this.isSame(exchange, routingKey))
+      return route;
     this.route = null;
     const hasTopics = permissions.requireWrite(exchange);
     const found = broker.route(vhost, exchange, routingKey, readHeaders, moreKeys, readProperty);
@@ -127,14 +138,19 @@ export class Publisher {
   /** Where this message goes. */
   private target(): { exchange: string; routingKey: string } {
     const { destination } = this;
-    if (destination?.routingKey !== undefined) return { exchange: destination.exchange, routingKey: destination.routingKey };
+    if (destination?.routingKey !== undefined)
+      return { exchange: destination.exchange, routingKey: destination.routingKey };
     const properties = message.properties();
     const subject = properties?.subject ?? '';
     if (Buffer.byteLength(subject) > shortStringMax)
-      throw new AmqpError(Condition.invalidField, `a subject of more than ${shortStringMax} bytes cannot be a routing key`);
+      throw new AmqpError(
+        Condition.invalidField,
+        `a subject of more than ${shortStringMax} bytes cannot be a routing key`,
+      );
     if (destination !== null) return { exchange: destination.exchange, routingKey: subject };
     const to = textOf(properties?.to);
-    if (to === undefined) throw new AmqpError(Condition.preconditionFailed, 'a message without `to`, on a link without an address');
+    if (to === undefined)
+      throw new AmqpError(Condition.preconditionFailed, 'a message without `to`, on a link without an address');
     const address = parsed(to);
     if (address.kind === 'queue') return { exchange: '', routingKey: address.queue };
     if (address.kind === 'name') return { exchange: '', routingKey: address.name };

@@ -2,7 +2,14 @@
 import { type Authenticator, isRefused, type Login } from '../security/authenticator.js';
 import type { Peer } from '../security/peer.js';
 import type { Exchange, Step } from '../security/sasl/mechanism.js';
-import { AmqpError, Condition, SaslChallenge, SaslMechanisms, SaslOutcome, type SaslPerformative } from './codec/index.js';
+import {
+  AmqpError,
+  Condition,
+  SaslChallenge,
+  SaslMechanisms,
+  SaslOutcome,
+  type SaslPerformative,
+} from './codec/index.js';
 import { Descriptor } from './codec/index.js';
 
 /** §5.3.3.6 */

@@ -49,7 +49,9 @@ export class Amqp10Server implements ConnectionOwner {
   /** Whether a client that begins with these eight bytes is to be passed on to this server. */
   speaks(header: Uint8Array): boolean {
     const id = protocolIdAt(header, 0);
-    return (id === ProtocolId.amqp || id === ProtocolId.sasl) && this.context.broker.keepsAmqp10 && this.stopping === null;
+    return (
+      (id === ProtocolId.amqp || id === ProtocolId.sasl) && this.context.broker.keepsAmqp10 && this.stopping === null
+    );
   }
 
   /** Takes a client over. @param first what it has said, from its header on */

@@ -45,7 +45,8 @@ export interface ConnectionHost {
 }
 
 /** What a link needs of its session. */
-export interface SessionHost extends Omit<ConnectionHost, 'send' | 'fail' | 'linkAttached' | 'sessionGone' | 'flushDue'> {
+export interface SessionHost
+  extends Omit<ConnectionHost, 'send' | 'fail' | 'linkAttached' | 'sessionGone' | 'flushDue'> {
   readonly ledger: OutcomeLedger;
   send(body: Performative): void;
   /** Session's and link's flow state: a flow about that link (§2.7.4). */

@@ -79,7 +79,7 @@ export class Session implements OutgoingHost {
     this.nextIncomingId = request.nextOutgoingId;
     this.incomingRoom = connection.limits.incomingWindow;
     this.peerHandleMax = request.handleMax;
-    this.window = new TransferWindow(connection.frames, ownChannel, firstTransferId, 0);
+    this.window = new TransferWindow(connection.frames, connection.output, ownChannel, firstTransferId, 0);
     this.window.update(undefined, request.incomingWindow);
     this.deliveries = new Deliveries(this, this.window);
     this.ledger = new OutcomeLedger(() => this.outcomesDue());
@@ -96,11 +96,16 @@ export class Session implements OutgoingHost {
 
   transfer(view: TransferView): void {
     if (this.ended) return;
-    if (this.incomingRoom <= 0) throw new SessionError(Condition.sessionWindowViolation, 'a transfer beyond the incoming window');
+    if (this.incomingRoom <= 0)
+      throw new SessionError(Condition.sessionWindowViolation, 'a transfer beyond the incoming window');
     this.incomingRoom--;
     this.nextIncomingId = add(this.nextIncomingId, 1);
     const link = this.linkOf(view.handle);
-    if (!(link instanceof IncomingLink)) throw new SessionError(Condition.sessionErrantLink, `a transfer on link '${link.name}', where this broker is the sender`);
+    if (!(link instanceof IncomingLink))
+      throw new SessionError(
+        Condition.sessionErrantLink,
+        `a transfer on link '${link.name}', where this broker is the sender`,
+      );
     this.guard(link, () => link.transfer(view));
     if (this.incomingRoom * 2 <= this.limits.incomingWindow) this.openWindow();
   }
@@ -129,7 +134,10 @@ export class Session implements OutgoingHost {
     if (this.ended) return;
     const { handle, name, role } = request;
     if (handle > this.limits.handleMax)
-      throw new Failure(Condition.connectionFramingError, `handle ${handle} is above handle-max (${this.limits.handleMax})`);
+      throw new Failure(
+        Condition.connectionFramingError,
+        `handle ${handle} is above handle-max (${this.limits.handleMax})`,
+      );
     if (this.links.has(handle)) throw new SessionError(Condition.sessionHandleInUse, `handle ${handle} is in use`);
     if (this.counters.links >= this.limits.allLinksMax) {
       const text = `all connections have ${this.limits.allLinksMax} links, there may be no more`;
@@ -138,7 +146,10 @@ export class Session implements OutgoingHost {
     const ownHandle = this.ownHandles.findIndex((link) => link === undefined);
     const own = ownHandle < 0 ? this.ownHandles.length : ownHandle;
     if (own > this.peerHandleMax)
-      throw new SessionError(Condition.resourceLimitExceeded, `link '${name}' needs a handle above the peer's handle-max`);
+      throw new SessionError(
+        Condition.resourceLimitExceeded,
+        `link '${name}' needs a handle above the peer's handle-max`,
+      );
     const link = role ? new OutgoingLink(this, request, own) : new IncomingLink(this, request, own);
     this.links.set(handle, link);
     this.ownHandles[own] = link;
@@ -165,7 +176,11 @@ export class Session implements OutgoingHost {
   fail(error: AmqpError): void {
     if (this.ended) return;
     this.counters.sessionErrors++;
-    this.logger.info('session ended with an error', { channel: this.channel, condition: error.condition, error: error.message });
+    this.logger.info('session ended with an error', {
+      channel: this.channel,
+      condition: error.condition,
+      error: error.message,
+    });
     this.release();
     this.ended = true;
     const end = new End();

@@ -17,14 +17,16 @@ export class TransferWindow {
   /** The number of the next transfer frame. */
   nextId: number;
   private readonly frames: FrameWriter;
+  private readonly output: { touch(): void };
   private readonly channel: number;
   private readonly firstId: number;
   /** Frames that the client takes. */
   private room: number;
   private rest: Rest | null = null;
 
-  constructor(frames: FrameWriter, channel: number, firstId: number, room: number) {
+  constructor(frames: FrameWriter, output: { touch(): void }, channel: number, firstId: number, room: number) {
     this.frames = frames;
+    this.output = output;
     this.channel = channel;
     this.nextId = firstId;
     this.firstId = firstId;
@@ -39,7 +41,9 @@ export class TransferWindow {
   update(nextIncomingId: number | undefined, incomingWindow: number): void {
     this.room = Math.max(0, ahead(add(nextIncomingId ?? this.firstId, incomingWindow), this.nextId));
     if (incomingWindow > 0x7fff_ffff) this.room = 0x7fff_ffff;
-    if (this.rest !== null) this.go(this.rest);
+    if (this.rest === null) return;
+    this.go(this.rest);
+    this.output.touch();
   }
 
   /** Sends a delivery, or its beginning. To be called while open. */

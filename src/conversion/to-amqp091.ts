@@ -4,7 +4,8 @@ import { Descriptor } from '../amqp10/codec/generated/descriptors.js';
 import { MessageProperties } from '../amqp10/codec/generated/sections.js';
 import { forEachData, MessageView } from '../amqp10/codec/message-view.js';
 import { MapValue, Scalar, textOf, type Value } from '../amqp10/codec/values.js';
-import { EnqueueView, encodeEnqueue, enqueueLength, MessageFormat, MessageParts, RecordFlag } from '../log/record.js';
+import { MessageFormat } from '../log/message-format.js';
+import { EnqueueView, encodeEnqueue, enqueueLength, MessageParts, RecordFlag } from '../log/record.js';
 import type { Arguments } from '../model/broker.js';
 import { ByteWriter } from '../wire/byte-writer.js';
 import { textOrUndefined } from '../wire/utf8.js';
@@ -16,7 +17,6 @@ const writer = new ByteWriter();
 const parts = new MessageParts();
 const record = new EnqueueView();
 const view = new MessageView();
-
 
 /** The message with header and body in the encoding of AMQP 0-9-1. Valid until the next call. */
 export function asAmqp091(message: EnqueueView): EnqueueView {
@@ -89,8 +89,7 @@ function propertiesOf({ flags }: EnqueueView): BasicProperties {
 }
 
 function putApplicationProperties(headers: Arguments): void {
-  for (const [name, value] of Object.entries(toArguments(view.keptApplicationProperties())))
-    put(headers, name, value);
+  for (const [name, value] of Object.entries(toArguments(view.keptApplicationProperties()))) put(headers, name, value);
 }
 
 function putAnnotations(to: BasicProperties, headers: Arguments): void {
@@ -101,7 +100,8 @@ function putAnnotations(to: BasicProperties, headers: Arguments): void {
     else if (name === Annotation.clusterId && text !== undefined && isShort(text)) to.clusterId = text;
     else if (name === Annotation.carbonCopies) put(headers, carbonCopiesHeader, toArgument(value));
     else if (name === deathAnnotation) put(headers, deathHeader, toDeathHeader(deathsInAnnotation(value)));
-    else if (name === Annotation.compoundHeaders && value instanceof MapValue) Object.assign(headers, toArguments(value));
+    else if (name === Annotation.compoundHeaders && value instanceof MapValue)
+      Object.assign(headers, toArguments(value));
     else if (name !== undefined && isShort(name)) put(headers, name, toArgument(value));
   }
 }

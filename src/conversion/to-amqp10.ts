@@ -8,7 +8,8 @@ import { MessageView } from '../amqp10/codec/message-view.js';
 import { writeBinaryHeader, writeMap } from '../amqp10/codec/value-writer.js';
 import { Code } from '../amqp10/codec/format-codes.js';
 import { fieldMap, MapValue, Scalar, symbol, type Value } from '../amqp10/codec/values.js';
-import { EnqueueView, encodeEnqueue, enqueueLength, MessageFormat, MessageParts, RecordFlag } from '../log/record.js';
+import { MessageFormat } from '../log/message-format.js';
+import { EnqueueView, encodeEnqueue, enqueueLength, MessageParts, RecordFlag } from '../log/record.js';
 import type { Arguments, ArgumentValue } from '../model/broker.js';
 import { ByteReader } from '../wire/byte-reader.js';
 import { ByteWriter } from '../wire/byte-writer.js';
@@ -79,7 +80,10 @@ function propertiesOf(from: BasicProperties): MessageProperties {
   to.messageId = identifier(from.messageId, headers, Header.messageId);
   to.correlationId = identifier(from.correlationId, headers, Header.correlationId);
   to.replyTo = from.replyTo ?? textIn(headers, Header.replyTo);
-  const { contentType = textIn(headers, Header.contentType), contentEncoding = textIn(headers, Header.contentEncoding) } = from;
+  const {
+    contentType = textIn(headers, Header.contentType),
+    contentEncoding = textIn(headers, Header.contentEncoding),
+  } = from;
   if (contentType !== undefined && isAscii(contentType)) to.contentType = contentType;
   if (contentEncoding !== undefined && isAscii(contentEncoding)) to.contentEncoding = contentEncoding;
   to.creationTime = from.timestamp === undefined ? undefined : from.timestamp * 1000;

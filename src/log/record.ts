@@ -33,6 +33,10 @@
  */
 import { Feature } from '../base/versions.js';
 import type { Lsn } from './lsn.js';
+import { MessageFormat } from './message-format.js';
+import { RecordFlag } from './record-flag.js';
+
+export { RecordFlag };
 
 export const RecordKind = { enqueue: 1, dequeue: 2, open: 3, drop: 4, dequeueRange: 5, returned: 6 } as const;
 export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];
@@ -49,33 +53,6 @@ export function versionOf(bytes: Uint8Array, start: number): number {
 export function isDequeue(kind: number): boolean {
   return kind === RecordKind.dequeue || kind === RecordKind.dequeueRange;
 }
-
-export const RecordFlag = {
-  /** Must be on disk before it counts. Records without it are ignored by recovery. */
-  durable: 1,
-  /** The message was published with delivery mode 2 (an enqueue may be persistent without being durable). */
-  persistent: 2,
-  /** Durable, but may count before it is on disk (`confirm: replicated`). */
-  relaxed: 4,
-  /** It may have been handed out before it came into this group (`QueueObject.movesFrom`). */
-  redelivered: 8,
-  /** It was passed on from the queue's former group: sent again after a failure, it may be there already by another way. */
-  moved: 16,
-  /** An enqueue that another group's outbox owes this one: see Origin. */
-  origin: 32,
-  /** The message's header has something that clients are not shown: BCC. Not before its version is in use. */
-  hidden: 64,
-  /** Its format is MessageFormat.amqp10: one bit tells those who must convert it. Not before its version is in use. */
-  amqp10: 128,
-} as const;
-
-/** In which protocol's encoding header and body of a message are: `format` of an enqueue. */
-export const MessageFormat = {
-  /** The header is the content header's property flags and list. */
-  amqp091: 0,
-  /** Since version 3. The header is all sections before the body's, the body the rest, both as they were sent (AMQP 1.0 §3.2). */
-  amqp10: 1,
-} as const;
 
 export const recordHeaderBytes = 16;
 export const enqueueHeaderBytes = 48;

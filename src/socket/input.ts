@@ -5,6 +5,8 @@ import type { InputInLine, InputTurns } from '../base/input-turns.js';
 
 /** Cuts what comes into frames, and hands them on. */
 export interface StreamParser {
+  /** Of the bytes that were fed last, those that are used up. */
+  readonly usedBytes: number;
   readonly stopped: boolean;
   /** Bytes kept: the beginning of a frame, or whatever came since `pause`. */
   readonly heldBytes: number;
@@ -21,6 +23,10 @@ export interface InputOwner {
   drainChannels(): void;
   /** Everything that a read brought was handled. */
   handledInput(): void;
+  /** The socket is somebody else's from now on: see `Input.giveAway`. @param first what it has said, from its header on */
+  givenAway(first: Uint8Array): void;
+  socketFailed(error: Error): void;
+  socketClosed(): void;
 }
 
 /** A content that is only half received and refers to bytes of the chunk being parsed. */
@@ -55,6 +61,8 @@ export class Input<Parser extends StreamParser = StreamParser> implements Flusha
   private opening = false;
   /** The connection ends: what comes is hardly looked at. */
   private forGood = false;
+  /** What the socket has begun with, which is to be given away. */
+  private givenHeader: Uint8Array | null = null;
 
   constructor(
     socket: Socket,
@@ -72,6 +80,8 @@ export class Input<Parser extends StreamParser = StreamParser> implements Flusha
     this.parser = parser;
     socket.on('data', this.onData);
     socket.on('end', this.onEnd);
+    socket.on('error', this.onError);
+    socket.on('close', this.onClose);
   }
 
   get paused(): boolean {
@@ -148,12 +158,21 @@ export class Input<Parser extends StreamParser = StreamParser> implements Flusha
     if (this.gate.open) this.resumeParser();
   }
 
-  /** The socket is somebody else's from now on. */
-  leave(): void {
-    this.socket.off('data', this.onData);
-    this.socket.off('end', this.onEnd);
+  /** The client that began with `header` is another server's: it is given away, with all that was read, when this read is over. */
+  giveAway(header: Uint8Array): void {
+    this.givenHeader = header;
   }
 
+  private leave(header: Uint8Array, rest: Uint8Array): void {
+    this.socket.off('data', this.onData);
+    this.socket.off('end', this.onEnd);
+    this.socket.off('error', this.onError);
+    this.socket.off('close', this.onClose);
+    this.owner.givenAway(Buffer.concat([header, rest]));
+  }
+
+  private readonly onError = (error: Error): void => this.owner.socketFailed(error);
+  private readonly onClose = (): void => this.owner.socketClosed();
   private readonly onData = (buffer: Buffer): void => this.received(buffer);
 
   /** The socket closes now, whether anything waits or not. */
@@ -210,7 +229,8 @@ export class Input<Parser extends StreamParser = StreamParser> implements Flusha
       this.owner.fail(error);
     }
     this.openContent?.detach();
-    this.owner.handledInput();
     this.chunk = null;
+    if (this.givenHeader === null) this.owner.handledInput();
+    else this.leave(this.givenHeader, chunk.subarray(this.parser.usedBytes));
   }
 }

@@ -1,5 +1,8 @@
 /** All cases. */
 import type { Case } from './case.js';
+import { connections10 } from './cases10/connections.js';
+import { links10, sessions10 } from './cases10/sessions.js';
+import { transfers10 } from './cases10/transfers.js';
 import { connections } from './cases/connections.js';
 import { consuming } from './cases/consuming.js';
 import { cutOff } from './cases/cut-off.js';
@@ -52,4 +55,8 @@ export const cases: readonly Case[] = [
   ...replyTo,
   ...inQuorumQueues,
   ...intendedDifferences,
+  ...connections10,
+  ...sessions10,
+  ...links10,
+  ...transfers10,
 ];

@@ -6,7 +6,21 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { codeLines, importsOf, readSources, type Source } from './sources.js';
 
-const everything = ['base', 'wire', 'socket', 'log', 'model', 'store', 'cluster', 'amqp091', 'amqp091/codec', 'amqp10', 'security', 'process', 'config'];
+const everything = [
+  'base',
+  'wire',
+  'socket',
+  'log',
+  'model',
+  'store',
+  'cluster',
+  'amqp091',
+  'amqp091/codec',
+  'amqp10',
+  'security',
+  'process',
+  'config',
+];
 
 /** What each room of src/ may import besides itself. Files of src/ itself are rooms of one. */
 const allowed: Record<string, readonly string[]> = {
@@ -106,7 +120,9 @@ describe('imports', () => {
   });
 
   it('leave time and chance to the ports in the protocols too', () => {
-    const protocols = sources.filter((source) => roomOf(source.path).startsWith('amqp') || roomOf(source.path) === 'conversion');
+    const protocols = sources.filter(
+      (source) => roomOf(source.path).startsWith('amqp') || roomOf(source.path) === 'conversion',
+    );
     const found = protocols
       .flatMap(impurities)
       .filter((text) => !/imports node:(?:net|crypto)\b|uses process/.test(text));

@@ -19,6 +19,7 @@ export * from './generated/sasl.js';
 export * from './generated/sections.js';
 export * from './generated/states.js';
 export * from './generated/terminus.js';
+export * from './generated/transactions.js';
 export { DispositionView, FlowView, StateKind, stateAt, TransferView } from './hot-performatives.js';
 export { absent } from './hot-reader.js';
 export { dataAt, forEachData, MessageView } from './message-view.js';

@@ -229,7 +229,13 @@ describe('what is written for every message', () => {
     fc.assert(
       fc.property(sizes, u32, fc.boolean(), ({ frameMax, lead, head, body }, deliveryId, settled) => {
         if (lead + head + body === 0) return;
-        const record = new Uint8Array([1, 2, ...new Array<number>(head).fill(0x11), ...new Array<number>(body + 1).fill(0x22), 3]);
+        const record = new Uint8Array([
+          1,
+          2,
+          ...new Array<number>(head).fill(0x11),
+          ...new Array<number>(body + 1).fill(0x22),
+          3,
+        ]);
         const writer = new FrameWriter(new ByteWriter());
         writer.frameMax = frameMax;
         const leadBytes = new Uint8Array(30).fill(0x33);

@@ -6,10 +6,19 @@ import { BasicProperties } from '../../../src/amqp091/codec/index.js';
 import { Descriptor } from '../../../src/amqp10/codec/generated/descriptors.js';
 import { MessageHeader, MessageProperties } from '../../../src/amqp10/codec/generated/sections.js';
 import { MessageView } from '../../../src/amqp10/codec/message-view.js';
-import { ArrayValue, Described, fieldMap, MapValue, Scalar, symbol, type Value } from '../../../src/amqp10/codec/values.js';
+import {
+  ArrayValue,
+  Described,
+  fieldMap,
+  MapValue,
+  Scalar,
+  symbol,
+  type Value,
+} from '../../../src/amqp10/codec/values.js';
 import { asAmqp091 } from '../../../src/conversion/to-amqp091.js';
 import { asAmqp10 } from '../../../src/conversion/to-amqp10.js';
-import { EnqueueView, encodeEnqueue, enqueueLength, MessageFormat, MessageParts, RecordFlag } from '../../../src/log/record.js';
+import { MessageFormat } from '../../../src/log/message-format.js';
+import { EnqueueView, encodeEnqueue, enqueueLength, MessageParts, RecordFlag } from '../../../src/log/record.js';
 import { type Arguments, Timestamp } from '../../../src/model/broker.js';
 import { ByteReader } from '../../../src/wire/byte-reader.js';
 import { ByteWriter } from '../../../src/wire/byte-writer.js';
@@ -44,7 +53,8 @@ interface Sections {
   body?: Uint8Array;
 }
 
-const section = (code: number, value: Value): Uint8Array => encoded(new Described(new Scalar('ulong', BigInt(code)), value));
+const section = (code: number, value: Value): Uint8Array =>
+  encoded(new Described(new Scalar('ulong', BigInt(code)), value));
 
 function message10({ header, annotations, properties, application, body }: Sections): EnqueueView {
   const head: Uint8Array[] = [];
@@ -91,11 +101,25 @@ const simple = fc.oneof(
   short,
   fc.maxSafeNat().map((seconds) => new Timestamp(seconds)),
 );
-const compound = fc.oneof(fc.array(simple, { maxLength: 3 }), fc.dictionary(asciiText, simple, { maxKeys: 3, noNullPrototype: true }));
+const compound = fc.oneof(
+  fc.array(simple, { maxLength: 3 }),
+  fc.dictionary(asciiText, simple, { maxKeys: 3, noNullPrototype: true }),
+);
 const headers = fc
-  .array(fc.tuple(fc.oneof(asciiText, asciiText.map((name) => `x-h-${name}`)), fc.oneof(simple, compound)), { maxLength: 5 })
+  .array(
+    fc.tuple(
+      fc.oneof(
+        asciiText,
+        asciiText.map((name) => `x-h-${name}`),
+      ),
+      fc.oneof(simple, compound),
+    ),
+    { maxLength: 5 },
+  )
   .map((entries) => Object.fromEntries(entries) as Arguments)
-  .filter((table) => Object.keys(table).length > 0 && !['CC', 'BCC', '__proto__'].some((name) => Object.hasOwn(table, name)));
+  .filter(
+    (table) => Object.keys(table).length > 0 && !['CC', 'BCC', '__proto__'].some((name) => Object.hasOwn(table, name)),
+  );
 
 const perhaps = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined });
 const anyProperties = fc.record({
@@ -289,12 +313,21 @@ describe('a message of AMQP 1.0', () => {
   it('can always be shown, whatever is in it', () => {
     const long = fc.string({ unit: 'binary', maxLength: 400 });
     const properties = fc.record(
-      { messageId: anyValue, correlationId: anyValue, subject: long, replyTo: anyValue, groupId: long, userId: fc.uint8Array() },
+      {
+        messageId: anyValue,
+        correlationId: anyValue,
+        subject: long,
+        replyTo: anyValue,
+        groupId: long,
+        userId: fc.uint8Array(),
+      },
       { requiredKeys: [] },
     );
     fc.assert(
       fc.property(anyFields, properties, anyFields, (annotations, props, application) => {
-        const shown = asAmqp091(message10({ annotations, properties: props as Partial<MessageProperties>, application }));
+        const shown = asAmqp091(
+          message10({ annotations, properties: props as Partial<MessageProperties>, application }),
+        );
         read091(shown);
         read10(asAmqp10(shown));
       }),
