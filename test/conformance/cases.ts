@@ -1,6 +1,7 @@
 /** All cases. */
 import type { Case } from './case.js';
 import { connections10 } from './cases10/connections.js';
+import { clients10 } from './cases10/clients.js';
 import { links10, sessions10 } from './cases10/sessions.js';
 import { transfers10 } from './cases10/transfers.js';
 import { connections } from './cases/connections.js';
@@ -59,4 +60,5 @@ export const cases: readonly Case[] = [
   ...sessions10,
   ...links10,
   ...transfers10,
+  ...clients10,
 ];
