@@ -32,7 +32,7 @@ export function parseAddress(address: string): Address {
   }
   const tail = rest.join('/');
   if (kind === 'queue' && tail !== '') return { kind: 'queue', queue: named(tail, address) };
-  if (kind === 'amq' && rest[0] === 'queue' && rest.length > 1)
+  if (tail.startsWith('queue/') && kind === 'amq' && tail.length > 'queue/'.length)
     return { kind: 'queue', queue: named(rest.slice(1).join('/'), address) };
   if (kind === 'topic' && tail !== '')
     return { kind: 'exchange', exchange: topicExchange, routingKey: named(tail, address) };

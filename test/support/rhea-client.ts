@@ -102,26 +102,23 @@ function describe({ error, connection, sender, receiver }: EventContext): string
 export class RheaSender {
   private readonly link: Sender;
   private readonly patienceMs: number;
+  /** Who waits for what becomes of a delivery. */
+  private readonly open = new Map<unknown, (outcome: OutcomeName) => void>();
 
   constructor(link: Sender, patienceMs: number) {
     this.link = link;
     this.patienceMs = patienceMs;
+    for (const outcome of outcomes)
+      link.on(outcome, ({ delivery }: EventContext) => {
+        this.open.get(delivery)?.(outcome);
+        this.open.delete(delivery);
+      });
   }
 
   /** Resolves with the outcome. */
   async send(message: Message): Promise<OutcomeName> {
     if (!this.link.sendable()) await within(this.patienceMs, 'credit', once(this.link, 'sendable'));
-    const delivery = this.link.send(message);
-    const told = new Promise<OutcomeName>((resolve) => {
-      for (const outcome of outcomes) {
-        const hear = (context: EventContext): void => {
-          if (context.delivery !== delivery) return;
-          this.link.removeListener(outcome, hear);
-          resolve(outcome);
-        };
-        this.link.on(outcome, hear);
-      }
-    });
+    const told = new Promise<OutcomeName>((resolve) => this.open.set(this.link.send(message), resolve));
     return within(this.patienceMs, 'the outcome', told);
   }
 
