@@ -100,7 +100,7 @@ export class Deliveries implements DeliverySink, Flushable {
   ): void {
     const shown = (message.flags & RecordFlag.amqp10) === 0 ? asAmqp10(message) : message;
     const { bytes, headerStart, bodyStart, bodyLength } = shown;
-    view.set(bytes, headerStart, bodyStart + bodyLength);
+    view.setLead(bytes, headerStart, bodyStart + bodyLength);
     lead.set(shown, view, redelivered, returns);
     const head = { handle: link.ownHandle, deliveryId, settled: link.settlesAtOnce };
     this.window.send(head, lead, bytes, view.keptStart, view.end);

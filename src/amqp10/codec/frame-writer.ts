@@ -5,6 +5,7 @@
  *   transfer   8 frame header   00 53 14   c0 size 06   70 handle   70 delivery-id   a0 04 tag   70 message-format   settled   more   payload
  */
 import type { ByteWriter } from '../../wire/byte-writer.js';
+import { copyBytes } from '../../wire/bytes.js';
 import { AmqpError } from './amqp-error.js';
 import { Code } from './format-codes.js';
 import { FrameType, frameHeaderBytes } from './frame-parser.js';
@@ -128,8 +129,17 @@ export class FrameWriter {
     start: number,
     end: number,
   ): void {
-    const { output } = this;
-    const room = this.frameMax - transferHeadBytes;
+    const { output, frameMax } = this;
+    const whole = transferHeadBytes + leadLength + end - start;
+    if (whole <= frameMax) {
+      const at = this.transferHead(channel, head, whole, false);
+      const to = output.bytes;
+      for (let i = 0; i < leadLength; i++) to[at + i] = lead[i]!;
+      copyBytes(bytes, start, end - start, to, at + leadLength);
+      output.length = at + leadLength + end - start;
+      return;
+    }
+    const room = frameMax - transferHeadBytes;
     let from = start;
     let leadAt = 0;
     do {

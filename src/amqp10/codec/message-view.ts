@@ -6,6 +6,7 @@
  *   data+ | amqp-sequence+ | amqp-value   footer?                                                 ── "body"
  */
 import { ByteReader } from '../../wire/byte-reader.js';
+import { readU32 } from '../../wire/bytes.js';
 import { DecodeError } from '../../wire/decode-error.js';
 import { AmqpError, decodeFailure } from './amqp-error.js';
 import { FieldReader, readDescriptor } from './field-reader.js';
@@ -76,6 +77,28 @@ export class MessageView {
     return this;
   }
 
+  /**
+   * The same for a message that was checked before, as far as its header says something and where the sections begin that last: nothing
+   * else is set.
+   */
+  setLead(bytes: Uint8Array, start: number, end: number): this {
+    this.bytes = bytes;
+    this.start = start;
+    this.end = end;
+    this.keptStart = start;
+    this.durable = -1;
+    this.priority = -1;
+    this.ttlMs = -1;
+    let at = start;
+    if (sectionAt(bytes, at, end) === Descriptor.header) {
+      at = skipSection(bytes, start, end);
+      this.readHeader(start, at);
+      this.keptStart = at;
+    }
+    if (sectionAt(bytes, at, end) === Descriptor.deliveryAnnotations) this.keptStart = skipSection(bytes, at, end);
+    return this;
+  }
+
   private find(start: number, end: number): void {
     const { bytes } = this;
     let last = 0;
@@ -85,7 +108,8 @@ export class MessageView {
       if (place < 0) throw new DecodeError(`a section ${descriptorName(code)}, which messages do not have`);
       if (place < last || (place === last && !this.mayRepeat(code)))
         throw new DecodeError(`a section ${descriptorName(code)} behind ${descriptorName(last)}`);
-      const next = skipValue(bytes, at, end);
+      checkContent(bytes, at, end, code);
+      const next = skipSection(bytes, at, end);
       this.note(code, at, next);
       last = place;
       at = next;
@@ -214,6 +238,36 @@ function leniently<T>(read: () => T, otherwise: T): T {
     if (error instanceof AmqpError) return otherwise;
     throw error;
   }
+}
+
+/** A section holds what its descriptor says: whoever reads it later relies on that. Throws DecodeError. */
+function checkContent(bytes: Uint8Array, at: number, end: number, code: number): void {
+  let valueAt = at + 3;
+  if (bytes[at + 1] !== Code.smallUlong) {
+    readDescriptor(reader.set(bytes, at + 1, end));
+    valueAt = reader.at;
+  }
+  const kind = valueAt < end ? bytes[valueAt]! : -1;
+  let isRight: boolean;
+  if (code === Descriptor.data) isRight = kind === Code.binary8 || kind === Code.binary32;
+  else if (code === Descriptor.amqpValue) isRight = true;
+  else if (code === Descriptor.header || code === Descriptor.properties || code === Descriptor.amqpSequence)
+    isRight = kind === Code.list8 || kind === Code.list32 || kind === Code.list0;
+  else isRight = kind === Code.map8 || kind === Code.map32;
+  if (!isRight) throw new DecodeError(`a section ${descriptorName(code)} that holds something else`);
+}
+
+/** Where the section at `at` ends; the forms that all clients write are told without looking further. */
+function skipSection(bytes: Uint8Array, at: number, end: number): number {
+  if (bytes[at + 1] === Code.smallUlong && at + 8 <= end) {
+    const kind = bytes[at + 3]!;
+    let next = end + 1;
+    if (kind === Code.list8 || kind === Code.map8 || kind === Code.binary8) next = at + 5 + bytes[at + 4]!;
+    else if (kind === Code.list32 || kind === Code.map32 || kind === Code.binary32)
+      next = at + 8 + readU32(bytes, at + 4);
+    if (next <= end) return next;
+  }
+  return skipValue(bytes, at, end);
 }
 
 /** The descriptor of the section at `at`; -1 if it is not known. */

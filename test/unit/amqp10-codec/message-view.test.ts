@@ -121,6 +121,11 @@ describe('sections of a message (§3.2)', () => {
     ['a footer before the body', `00 53 78 c1 01 00 ${value}`],
     ['a section behind the footer', `${value} 00 53 78 c1 01 00 ${value}`],
     ['a section cut short', '00 53 75 a0 05 01'],
+    ['data that are no bytes', '00 53 75 45'],
+    ['data that are no bytes, by another descriptor', '00 80 0000000000000075 c1 01 00'],
+    ['a sequence that is no list', '00 53 76 40'],
+    ['annotations that are no map', `00 53 72 45 ${value}`],
+    ['properties that are no list', `00 53 73 c1 01 00 ${value}`],
     ['a header with a field of another type', `00 53 70 c0 03 01 a1 00 ${value}`],
   ];
   for (const [what, hex] of refused)
