@@ -64,7 +64,7 @@ export class Deliveries implements DeliverySink, Flushable {
   ): void {
     const link = subscription.cookie as OutgoingLink;
     const { output, counters } = this.host;
-    if (this.closed || !link.takes(!output.overfull && this.window.isOpen)) {
+    if (this.closed || !link.takes(!this.isFull && !output.overfull && this.window.isOpen)) {
       counters.heldBack++;
       subscription.release(position);
       return;

@@ -24,6 +24,8 @@ export class IncomingLink extends Link implements PublishSource {
   private deliveryCount = 0;
   /** Publishes without outcome. */
   private unsettled = 0;
+  /** Outcomes were told: its credit is to be looked at. */
+  private isDue = false;
   /** A delivery is under way: more frames of it are to come. */
   private inDelivery = false;
   private deliveryId = 0;
@@ -91,11 +93,14 @@ export class IncomingLink extends Link implements PublishSource {
   publishSettled(): void {
     this.unsettled--;
     this.host.counters.settled++;
-    this.topUp();
+    if (this.isDue) return;
+    this.isDue = true;
+    this.host.toldOutcome(this);
   }
 
   /** The broker takes messages again, or has told outcomes. */
   topUp(): void {
+    this.isDue = false;
     const { credit, unsettled, host } = this;
     if (this.state !== LinkState.attached || host.broker.gate.closed !== '') return;
     if (credit * 2 <= host.limits.linkCredit - unsettled) this.grant();

@@ -52,6 +52,8 @@ export interface SessionHost
   /** Session's and link's flow state: a flow about that link (§2.7.4). */
   sendFlow(flow: Flow): void;
   linkFailed(link: Link, error: unknown): void;
+  /** Outcomes of the link's publishes are being told: `topUp` is due when all are. */
+  toldOutcome(link: { topUp(): void }): void;
 }
 
 export type { AmqpError };

@@ -71,6 +71,8 @@ export class Session implements OutgoingHost {
   /** Our end is out. */
   private ended = false;
   private flushScheduled = false;
+  /** Links whose outcomes were told in this turn. */
+  private told: { topUp(): void }[] = [];
 
   constructor(connection: ConnectionHost, channel: number, ownChannel: number, request: Begin) {
     this.connection = connection;
@@ -215,6 +217,9 @@ export class Session implements OutgoingHost {
       rejected.error = error?.fields;
       this.frames.dispositionWith(this.ownChannel, true, first, rejected);
     });
+    const { told } = this;
+    this.told = [];
+    for (const link of told) link.topUp();
   }
 
   // SessionHost and OutgoingHost
@@ -258,6 +263,10 @@ export class Session implements OutgoingHost {
   linkFailed(link: Link, error: unknown): void {
     if (isFault(error)) this.logger.error('a link failed', { link: link.name, error: describeFault(error) });
     link.fail(toAmqpError(error));
+  }
+
+  toldOutcome(link: { topUp(): void }): void {
+    this.told.push(link);
   }
 
   // What is the connection's

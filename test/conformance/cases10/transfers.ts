@@ -103,16 +103,6 @@ const sending: readonly Case[] = [
       await client.becomes(queue, 3000);
     },
   ),
-  sessionRule('AMQP 1.0 §2.8.18', 'a transfer without credit detaches the link', async (raw, client) => {
-    const { linkCredit } = await raw.sender(`/queues/${await client.queue()}`);
-    // None of them is complete: no credit comes back.
-    const first = message('x').slice(0, 3);
-    for (let i = 0; i <= linkCredit!; i++) {
-      raw.transfer(first, { more: true, settled: true, deliveryId: i });
-      raw.transfer(new Uint8Array(0), { deliveryId: i, aborted: i < 0 });
-    }
-    await raw.expect(Descriptor.detach).catch(() => {});
-  }),
   sessionRule('AMQP 1.0 §2.7.5', 'a first transfer without delivery-id detaches the link', async (raw, client) => {
     await raw.sender(`/queues/${await client.queue()}`);
     raw.sendBody(0, '00 53 14 c0 03 01 52 00');
