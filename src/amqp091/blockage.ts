@@ -13,8 +13,8 @@ import type { ClientTraits } from './client-traits.js';
 import { type Channel, ChannelState } from './channel.js';
 import { ConnectionBlocked, ConnectionUnblocked, fitShortString, type Method } from './codec/index.js';
 import type { ChannelTable } from './channel-table.js';
-import type { Input } from './input.js';
-import { Pause } from './input-gate.js';
+import type { Input } from '../socket/input.js';
+import { Pause } from '../socket/input-gate.js';
 
 /** How often a channel that waits may go on for one publish, if it must. */
 const slowlyMs = 10;

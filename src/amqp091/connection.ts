@@ -19,6 +19,7 @@ import type { Broker, ConnectionId, Route } from '../model/broker.js';
 import type { Occupancy } from '../security/occupancy.js';
 import { type Peer, peerAt } from '../security/peer.js';
 import type { Permissions } from '../security/permissions.js';
+import { BacklogTotal } from './backlog-total.js';
 import { Blockage } from './blockage.js';
 import type { ChannelHost, ConfirmFlush } from './channel-host.js';
 import { ChannelTable } from './channel-table.js';
@@ -28,6 +29,7 @@ import {
   ConnectionUpdateSecretOk,
   decodeMethod,
   type FrameHandler,
+  FrameParser,
   FrameWriter,
   type Method,
   MethodId,
@@ -43,11 +45,11 @@ import type { Counters } from './counters.js';
 import { describeFault, isFault, notDueOnChannel0, toProtocolError } from './errors.js';
 import type { Tuning } from './handshake.js';
 import { Heartbeat, type HeartbeatOwner } from './heartbeat.js';
-import { Input, type InputOwner } from './input.js';
-import { Pause } from './input-gate.js';
+import { Input, type InputOwner } from '../socket/input.js';
+import { Pause } from '../socket/input-gate.js';
 import type { Limits } from './limits.js';
 import { Opening, type OpeningHost, redirection, Step } from './opening.js';
-import { Output, type OutputOwner } from './output.js';
+import { Output, type OutputOwner } from '../socket/output.js';
 import type { PartialBodies } from './partial-bodies.js';
 import type { RouteMemo } from './route-memo.js';
 
@@ -63,7 +65,8 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   readonly logger: Logger;
   readonly limits: Limits;
   readonly counters: Counters;
-  readonly input: Input;
+  readonly input: Input<FrameParser>;
+  readonly backlogs: BacklogTotal;
   readonly output: Output;
   readonly frames: FrameWriter;
   readonly parts: MessageParts = new MessageParts();
@@ -87,8 +90,6 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   private closeRequested = false;
   /** It has its close-ok. */
   private closeAnswered = false;
-  /** Bytes of frames that wait on all channels. */
-  private backlogBytes = 0;
   private readonly blockage: Blockage = new Blockage(this);
   /** The broker was told that the connection has ended. */
   private released = false;
@@ -116,7 +117,9 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.peer = { ...peerAt(socket.remoteAddress ?? ''), ...transport };
     this.logger = context.logger.child({ connection: this.name });
     this.connectedAt = context.clock.wall();
-    this.input = new Input(socket, context.turn, context.inputTurns, context.counters, this, this);
+    const parser = new FrameParser(this, true);
+    this.input = new Input(socket, context.turn, context.inputTurns, context.counters, parser, this);
+    this.backlogs = new BacklogTotal(this.input, context.limits.allBacklogBytesMax);
     this.output = new Output(socket, context.turn, context.counters, context.limits, this);
     this.frames = new FrameWriter(this.output.writer);
     this.channels = new ChannelTable(this, context.limits.channelMax);
@@ -127,8 +130,6 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
       peer: this.peer,
     });
     this.deadline = context.clock.after(limits.handshakeTimeoutMs, () => this.drop('the handshake took too long'));
-    socket.on('error', (error) => this.logger.debug('socket error', { error: String(error) }));
-    socket.on('close', () => this.ended());
   }
 
   // What the management and the server ask
@@ -170,7 +171,9 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   protocolHeader(supported: boolean, bytes: Uint8Array, start: number, end: number): void {
     if (supported) return this.opening.begin();
-    this.owner.foreign(this, bytes.subarray(start, end));
+    const header = bytes.slice(start, end);
+    if (this.owner.isOthers(header)) return this.input.giveAway(header);
+    this.owner.foreign(this, header);
     this.frames.protocolHeader();
     this.hangUp();
   }
@@ -282,14 +285,6 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.output.touch();
   }
 
-  backlogChanged(bytes: number): void {
-    const { input, limits } = this;
-    this.backlogBytes += bytes;
-    const held = input.isPausedBy(Pause.backlogs);
-    if (!held && this.backlogBytes >= limits.allBacklogBytesMax) input.pause(Pause.backlogs);
-    else if (held && this.backlogBytes * 2 < limits.allBacklogBytesMax) input.unpause(Pause.backlogs);
-  }
-
   dispatch(channel: number, type: number, bytes: Uint8Array, start: number, end: number): void {
     try {
       if (this.state === State.running) this.channels.dispatch(channel, type, bytes, start, end);
@@ -314,12 +309,9 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   fail(error: unknown): void {
     if (this.state === State.closing || this.state === State.closed) return;
     const known = toProtocolError(error);
+    const { replyText, methodId } = known;
     if (isFault(error)) this.logger.error('connection failed', { error: describeFault(error) });
-    else
-      this.logger.warn('connection closed with an error', {
-        error: known.replyText,
-        method: methodName(known.methodId),
-      });
+    else this.logger.warn('connection closed with an error', { error: replyText, method: methodName(methodId) });
     this.counters.connectionErrors++;
     this.closeWith(known);
   }
@@ -333,6 +325,16 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   /** A client that does not read what it asked for is not read either. */
   handledInput(): void {
     if (this.output.overfull && !this.input.isPausedBy(Pause.output)) this.input.pause(Pause.output);
+  }
+
+  givenAway(first: Uint8Array): void {
+    this.state = State.closed;
+    this.deadline.cancel();
+    this.owner.passOn(this, this.socket, this.peer, first);
+  }
+
+  socketFailed(error: Error): void {
+    this.logger.debug('socket error', { error: String(error) });
   }
 
   // OutputOwner
@@ -475,7 +477,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.deadline = this.clock.after(this.limits.closeTimeoutMs, () => this.socket.destroy());
   }
 
-  private ended(): void {
+  socketClosed(): void {
     this.state = State.closed;
     this.deadline.cancel();
     this.heart?.stop();

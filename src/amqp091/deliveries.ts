@@ -15,7 +15,7 @@ import type { Consumer } from './consumer.js';
 import { Credit } from './credit.js';
 import type { ReplyConsumer } from './reply-consumer.js';
 import { shownMessage } from './shown-message.js';
-import { Outcome, Unacked } from './unacked.js';
+import { Outcome, Unacked } from '../model/unacked.js';
 
 /** Bytes of a delivery besides tag, meta, header and body: three frames with their fixed parts. */
 const deliveryOverheadBytes = 60;

@@ -19,8 +19,8 @@ import { ContentHeader, MethodId, ProtocolError, PublishView, ReplyCode, Routing
 import { ConfirmLedger } from './confirm-ledger.js';
 import { propertyText } from './header-codec.js';
 import { type HeaderChange, rewriteHeaders } from './header-rewrite.js';
-import type { OpenContent } from './input.js';
-import { Pause } from './input-gate.js';
+import type { OpenContent } from '../socket/input.js';
+import { Pause } from '../socket/input-gate.js';
 import { LargePublish, RouteWait } from './large-publish.js';
 import { LatePublish } from './late-publish.js';
 import { shownParts } from './shown-message.js';

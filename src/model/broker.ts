@@ -312,6 +312,8 @@ export interface Broker {
   isTopicExchange(vhost: string, name: string): boolean;
   /** All nodes know of `MessageParts.hidden`: what clients are not shown of a message can be kept with it. */
   readonly keepsHidden: boolean;
+  /** All nodes know of messages in the encoding of AMQP 1.0 (`MessageParts.format`). */
+  readonly keepsAmqp10: boolean;
   /** Changes whenever routes may have changed. */
   readonly routingVersion: number;
   /**

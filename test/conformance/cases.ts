@@ -1,5 +1,9 @@
 /** All cases. */
 import type { Case } from './case.js';
+import { connections10 } from './cases10/connections.js';
+import { clients10 } from './cases10/clients.js';
+import { links10, sessions10 } from './cases10/sessions.js';
+import { transfers10 } from './cases10/transfers.js';
 import { connections } from './cases/connections.js';
 import { consuming } from './cases/consuming.js';
 import { cutOff } from './cases/cut-off.js';
@@ -60,4 +64,9 @@ export const cases: readonly Case[] = [
   ...replyTo,
   ...inQuorumQueues,
   ...intendedDifferences,
+  ...connections10,
+  ...sessions10,
+  ...links10,
+  ...transfers10,
+  ...clients10,
 ];

@@ -60,6 +60,7 @@ export class FakeBroker implements Broker, Wiring {
   /** Wiring changes and consumes wait for it. */
   pause: Promise<void> = Promise.resolve();
   keepsHidden = true;
+  keepsAmqp10 = true;
   /** True: confirms wait for `confirm`. */
   holdConfirms = false;
   /** Publishes that are not completed: owner and tag, oldest first. */

@@ -24,7 +24,7 @@ import { replyQueue } from '../../model/replies.js';
 import { Consumer } from '../consumer.js';
 import type { Deliveries } from '../deliveries.js';
 import { ReplyConsumer } from '../reply-consumer.js';
-import { Outcome } from '../unacked.js';
+import { Outcome } from '../../model/unacked.js';
 import { queueName } from './queue-name.js';
 
 const tagBytes = 16;

@@ -138,6 +138,10 @@ export class ClusterBroker implements Broker {
     return this.options.version() >= Feature.hidden;
   }
 
+  get keepsAmqp10(): boolean {
+    return this.options.version() >= Feature.amqp10;
+  }
+
   get routingVersion(): number {
     return this.deferred.mustWait || !this.deferred.isEmpty ? -1 : this.tables.routingVersion;
   }

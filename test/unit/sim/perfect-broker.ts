@@ -205,6 +205,7 @@ class PerfectSubscription implements Subscription, Holder {
 class PerfectBroker implements Broker {
   readonly node: string;
   readonly keepsHidden = true;
+  readonly keepsAmqp10 = true;
   readonly wiring: Wiring;
   readonly gate = { closed: '', onChange: () => ({ close(): void {} }) };
   readonly stops = new FakeStops(() => []);

@@ -1,9 +1,17 @@
 import type { Socket } from 'node:net';
 import { type Flushable, Phase, type Turn } from '../base/turn.js';
 import { ByteWriter } from '../wire/byte-writer.js';
-import type { Counters } from './counters.js';
-import type { DeliveryRoom } from './credit.js';
-import { type Limits, outputStallFactor } from './limits.js';
+
+/** Of one connection. */
+export interface OutputLimits {
+  /** Bytes of output waiting for the client. Above it no credit is given; above `outputStallFactor` times it nothing is read. */
+  readonly outputBytesMax: number;
+  /** See there. */
+  readonly deliverWithinMs: number;
+}
+
+/** Output above this many times `outputBytesMax` stops deliveries at once, and the reading of a client that does not read. */
+export const outputStallFactor = 4;
 
 /** What the output tells its connection. */
 export interface OutputOwner {
@@ -32,7 +40,7 @@ const averageWeight = 1 / 16;
  * All output of a connection. Frames are encoded into `writer`; what a turn has gathered leaves with one write at its end.
  * It knows how much the client has not taken yet, and so when deliveries must stop (`socket.write` buffers without bound).
  */
-export class Output implements Flushable, DeliveryRoom {
+export class Output implements Flushable {
   readonly writer: ByteWriter = new ByteWriter();
   /** True: no further credit to consumers until `OutputOwner.relieved`. */
   congested = false;
@@ -44,7 +52,7 @@ export class Output implements Flushable, DeliveryRoom {
   active = false;
   private readonly socket: Socket;
   private readonly turn: Turn;
-  private readonly counters: Counters;
+  private readonly counters: { bytesOut: number };
   private readonly owner: OutputOwner;
   private readonly bytesMax: number;
   private readonly stallBytes: number;
@@ -61,7 +69,7 @@ export class Output implements Flushable, DeliveryRoom {
   private lent: Uint8Array | null = null;
   private lentWrite = 0;
 
-  constructor(socket: Socket, turn: Turn, counters: Counters, limits: Limits, owner: OutputOwner) {
+  constructor(socket: Socket, turn: Turn, counters: { bytesOut: number }, limits: OutputLimits, owner: OutputOwner) {
     this.socket = socket;
     this.turn = turn;
     this.counters = counters;
