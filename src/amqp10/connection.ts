@@ -410,12 +410,8 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     this.sendOpen(false);
     const { idleTimeoutMs } = this.limits;
     this.idle = new Idle(this.clock, idleTimeoutMs, this.peerIdleMs, this);
-    this.logger.info('connection opened', {
-      user: this.user,
-      vhost: this.vhost,
-      protocol: 'AMQP 1.0',
-      tls: this.peer.tls || undefined,
-    });
+    const tls = this.peer.tls || undefined;
+    this.logger.info('connection opened', { user: this.user, vhost: this.vhost, protocol: 'AMQP 1.0', tls });
     this.owner.opened(this);
   }
 

@@ -1,5 +1,6 @@
 /** Records by which queues come to be and go: their layout stands in record.ts. */
-import { RecordFlag, RecordKind } from './record.js';
+import { RecordFlag } from './record-flag.js';
+import { RecordKind } from './record-kind.js';
 import type { ReplicaOptions } from './replica-options.js';
 
 const encoder = new TextEncoder();

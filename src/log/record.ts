@@ -35,11 +35,9 @@ import { Feature } from '../base/versions.js';
 import type { Lsn } from './lsn.js';
 import { MessageFormat } from './message-format.js';
 import { RecordFlag } from './record-flag.js';
+import { RecordKind } from './record-kind.js';
 
-export { RecordFlag };
-
-export const RecordKind = { enqueue: 1, dequeue: 2, open: 3, drop: 4, dequeueRange: 5, returned: 6 } as const;
-export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];
+export { RecordFlag, RecordKind };
 
 /** The protocol version that is needed to read the record at `start`. */
 export function versionOf(bytes: Uint8Array, start: number): number {

@@ -40,7 +40,7 @@ const allowed: Record<string, readonly string[]> = {
   process: ['base'],
   config: ['base', 'process', 'security'],
   'version.ts': [],
-  'broker-options.ts': ['base', 'model', 'store', 'cluster'],
+  'broker-options.ts': ['base', 'log', 'model', 'store', 'cluster'],
   'broker-node.ts': ['base', 'wire', 'log', 'model', 'store', 'cluster', 'broker-options.ts'],
   management: ['base', 'model', 'config', 'security', 'broker-node.ts', 'version.ts'],
   'node.ts': [...everything, 'broker-node.ts', 'broker-options.ts', 'management', 'version.ts'],

@@ -5,7 +5,6 @@
 import { Ring } from '../../base/ring.js';
 import type { Chunk } from '../../log/chunk.js';
 import type { Lsn } from '../../log/lsn.js';
-import { manifestOf } from '../../log/large.js';
 import { EnqueueView, RecordFlag } from '../../log/record.js';
 import { DeathReason } from '../dead-letter/death.js';
 import { deliveryCost } from '../delivery-cost.js';
@@ -25,6 +24,7 @@ import type { Lease } from './lease.js';
 import { markerFormat, moverTag } from './marker-format.js';
 import { Choice } from './message-groups.js';
 import { QueueConsumers } from './queue-consumers.js';
+import { QueueReads } from './queue-reads.js';
 import type { Rerouting } from './rerouting.js';
 import { SettlementBatch } from './settlement-batch.js';
 import { Shedding } from './shedding.js';
@@ -35,8 +35,6 @@ export const giveBackSlice = 512;
 const purgeSlice = 16_384;
 /** The same of messages that are sent elsewhere. */
 const rerouteSlice = 256;
-/** A chunk that could not be read is tried again after this time. */
-const readRetryMs = 1000;
 
 /** One for all queues: it is valid only while it is handed over. */
 const view = new EnqueueView();
@@ -60,6 +58,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   readonly returned: Map<Lsn, number> = new Map();
   /** What it gives up by itself. */
   readonly shedding: Shedding;
+  readonly reads: QueueReads;
   /** What it does by messages' headers, once that is known; and what clients were known to hold before. */
   private keyed: KeyedQueue | undefined;
   private knowsKeys = false;
@@ -72,7 +71,6 @@ export class ServedQueue implements QueueWatcher, Expiring {
   /** What the last primary's clients held, and no node has named yet; see HandOver. */
   private unnamed: Set<Lsn> | undefined;
   private readonly gets = new Ring<PendingGet>();
-  private isLoading = false;
   /** Only without `requeueInPlace`: what was given back and is kept for the end. */
   private readonly late: Lsn[] = [];
 
@@ -81,6 +79,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
     this.state = state;
     this.consumers = new QueueConsumers(() => this.traits.singleActive && service.rules.oneActive);
     this.shedding = new Shedding(this, service);
+    this.reads = new QueueReads(this, service);
     const handedOver = service.handedOver(state.incarnation);
     this.handedUpTo = handedOver?.handedUpTo ?? 0;
     this.unnamed = handedOver?.unnamed;
@@ -353,7 +352,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
       }
       const chunk = state.chunk(entry.chunk);
       if (chunk.bytes === undefined) {
-        this.load(chunk);
+        this.reads.load(chunk);
         break;
       }
       if (count === max) {
@@ -393,27 +392,13 @@ export class ServedQueue implements QueueWatcher, Expiring {
     view.set(chunk.bytes!, chunk.view!, entry.offset);
     // Somebody else than the mover comes upon a marker: it is said again.
     if (view.format === markerFormat && consumer.tag !== moverTag) return this.dequeue(entry);
-    if (view.isLarge && !this.holdBody(consumer.attachment)) return this.dequeue(entry);
+    if (view.isLarge && !consumer.attachment.bodies.take(view, this.incarnation)) return this.dequeue(entry);
     const redelivered = this.isFlagged(entry);
     consumer.hasDelivered = true;
     consumer.credit -= deliveryCost(consumer.noAck, view.length);
     this.hand(entry, position, consumer.noAck, consumer.attachment, consumer);
     const { client } = consumer.attachment;
     client.deliver(consumer.subscriber, this.incarnation, position, redelivered, view, this.returnsOf(position));
-  }
-
-  /** The large message at hand, in `view`, is about to be handed over. False: some of it was lost by damage. */
-  private holdBody({ bodies }: Attachment): boolean {
-    const manifest = manifestOf(view.view, view.start);
-    if (this.service.large.isReadable(manifest)) {
-      bodies.hold(manifest);
-      return true;
-    }
-    this.service.logger.error('a large message is dropped: parts of it were lost by damage', {
-      queue: this.incarnation,
-      position: view.lsn,
-    });
-    return false;
   }
 
   /** How often the message came back, as far as clients are to know. */
@@ -458,7 +443,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
       }
       const chunk = this.service.state.chunk(entry.chunk);
       if (chunk.bytes === undefined) {
-        this.load(chunk);
+        this.reads.load(chunk);
         return false;
       }
       if (this.shedding.hasExpired(entry, chunk)) {
@@ -476,7 +461,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
         this.dequeue(entry);
         continue;
       }
-      if (view.isLarge && !this.holdBody(get.attachment)) {
+      if (view.isLarge && !get.attachment.bodies.take(view, this.incarnation)) {
         this.dequeue(entry);
         continue;
       }
@@ -486,25 +471,6 @@ export class ServedQueue implements QueueWatcher, Expiring {
       const returns = this.returnsOf(position);
       get.attachment.client.got(get.request, this.incarnation, position, redelivered, index.ready, view, returns);
     }
-  }
-
-  /** Reads the chunk back; dispatch goes on when it is there. The chunk store reads ahead. */
-  load(chunk: Chunk): void {
-    if (this.isLoading) return;
-    this.isLoading = true;
-    this.service.state.chunks.load(chunk, (error) => {
-      this.isLoading = false;
-      if (error === undefined) {
-        this.service.loaded(this, chunk);
-        return;
-      }
-      this.service.logger.error('a queue waits for messages that cannot be read back', {
-        queue: this.incarnation,
-        chunk: chunk.id,
-        reason: error.message,
-      });
-      this.service.timers.after(readRetryMs, () => this.service.dispatchSoon(this));
-    });
   }
 
   private enlist(consumer: Consumer): void {

@@ -81,7 +81,7 @@ export class Shedding {
       const { isTooMuch } = this;
       const chunk = service.state.chunk(entry.chunk);
       if (chunk.bytes === undefined && !(isTooMuch && traits.deadLettering === undefined)) {
-        queue.load(chunk);
+        queue.reads.load(chunk);
         break;
       }
       if (count >= max) {

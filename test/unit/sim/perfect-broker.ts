@@ -3,6 +3,7 @@
  * promise, so a finding is the simulator's own fault; with one planted, the checkers must find it.
  */
 import { Refusal, RefusedError } from '../../../src/base/errors.js';
+import type { Defects } from './defects.js';
 import { NoAccess, NoPolicies } from './no-operators.js';
 import { EnqueueView, encodeEnqueue, enqueueLength, type MessageParts } from '../../../src/log/record.js';
 import { delayOf } from '../../../src/model/delay/delay-header.js';
@@ -26,27 +27,6 @@ import { FakeTransactions } from '../../fakes/fake-transactions.js';
 import { FakeReplies } from '../../fakes/fake-replies.js';
 import { delayingExchange } from '../../../sim/workload/declarer.js';
 import type { ProcessFactory, SimPorts, SimProcess } from '../../../sim/node-ports.js';
-
-export interface Defects {
-  /** One message in 20 is confirmed and forgotten. */
-  lose: boolean;
-  /** One message in 20 is stored twice. */
-  double: boolean;
-  /** Comes again without the flag. */
-  unflagged: boolean;
-  /** Requeued messages go to the end. */
-  requeueAtEnd: boolean;
-  /** One message in 20 goes before the one before it. */
-  misorder: boolean;
-  /** One ack in 20 is forgotten when its consumer ends. */
-  forgetAck: boolean;
-  /** One declaration in 10 is never answered. */
-  hang: boolean;
-  /** One delivery in 20 goes to a second consumer, flagged. */
-  twoHolders: boolean;
-  /** Messages of a deleted queue turn up in the next one of its name. */
-  byName: boolean;
-}
 
 interface Stored {
   position: number;

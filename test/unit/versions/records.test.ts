@@ -14,7 +14,6 @@ import {
   enqueueLength,
   EnqueueView,
   forEachDequeued,
-  RecordFlag,
   RecordKind,
   versionOf,
 } from '../../../src/log/record.js';
