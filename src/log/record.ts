@@ -478,5 +478,3 @@ export function forEachReturned(view: DataView, at: number, each: (position: num
   for (let i = 0, from = at + returnedHeaderBytes; i < count; i++, from += returnedBytes)
     each(view.getFloat64(from, true), view.getUint32(from + 8, true));
 }
-
-export { decodeOpenOptions, encodeDrop, encodeOpen, type ReplicaOptions } from './open-record.js';

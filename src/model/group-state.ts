@@ -8,9 +8,9 @@
 import type { Slices } from '../base/slices.js';
 import type { Chunk, Chunks } from '../log/chunk.js';
 import type { Lsn } from '../log/lsn.js';
+import { decodeOpenOptions, type ReplicaOptions } from '../log/open-record.js';
 import {
   bodyLength,
-  decodeOpenOptions,
   expiresAt,
   enqueueHeaderBytes,
   forEachDequeued,
@@ -20,7 +20,6 @@ import {
   priorityOf,
   RecordFlag,
   RecordKind,
-  type ReplicaOptions,
 } from '../log/record.js';
 import { DelayedMessages } from './delay/delayed-messages.js';
 import { Origins } from './origins.js';

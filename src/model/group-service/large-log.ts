@@ -10,7 +10,8 @@
 import type { Rules } from '../../base/rules.js';
 import { type BodyId, type Manifest, manifestAt, partHeaderAt, partHeaderBytes } from '../../log/large.js';
 import type { Lsn } from '../../log/lsn.js';
-import { encodeOpen, type MessageParts } from '../../log/record.js';
+import { encodeOpen } from '../../log/open-record.js';
+import type { MessageParts } from '../../log/record.js';
 import type { GroupAppender } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
 import { keyOf, type LargeBody } from '../large/large-bodies.js';

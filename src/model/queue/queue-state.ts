@@ -1,6 +1,6 @@
 import type { Chunk } from '../../log/chunk.js';
 import type { Lsn } from '../../log/lsn.js';
-import type { ReplicaOptions } from '../../log/record.js';
+import type { ReplicaOptions } from '../../log/open-record.js';
 import { LaneIndex } from './lane-index.js';
 import type { MessageIndex } from './message-index.js';
 import { type PiecePool, QueueIndex } from './queue-index.js';

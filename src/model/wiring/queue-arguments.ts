@@ -1,6 +1,6 @@
 /** The arguments of queues: which are known, what they may be, and which of them make two declarations differ. */
 import { Refusal, RefusedError } from '../../base/errors.js';
-import type { ReplicaOptions } from '../../log/record.js';
+import type { ReplicaOptions } from '../../log/open-record.js';
 import type { Arguments, ArgumentValue } from '../broker.js';
 import { settingArguments } from '../policy/definition.js';
 import { type Check, flag, integer, oneOf, text } from './argument-checks.js';

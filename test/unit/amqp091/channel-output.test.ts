@@ -47,7 +47,9 @@ function setUp(): {
     const add =
       (kind: string) =>
       (channel: number, bytes: Uint8Array, start: number, end: number): void => {
-        seen.push(`${kind}${channel} ${kind === 'body' ? Buffer.from(bytes.subarray(start, end)).toString() : end - start}`);
+        seen.push(
+          `${kind}${channel} ${kind === 'body' ? Buffer.from(bytes.subarray(start, end)).toString() : end - start}`,
+        );
       };
     const ignore = (): void => {};
     new FrameParser(

@@ -210,7 +210,11 @@ describe('a large message', () => {
     });
     const chunk = state.chunk(state.queue(q)!.index.find(entries[0]![0])!.chunk);
     for (const order of [entries, entries.toReversed()]) {
-      const found = new GroupState(1, primary.chunks, fullSlices((run) => run()));
+      const found = new GroupState(
+        1,
+        primary.chunks,
+        fullSlices((run) => run()),
+      );
       const recovery = new GroupRecovery(found);
       for (const offset of opens) recovery.record(chunk, offset, 1);
       for (const [position, offset] of order) recovery.record(chunk, offset, position);
@@ -218,7 +222,10 @@ describe('a large message', () => {
       const recovered = found.large.find(id)!;
       const view = new EnqueueView().set(chunk.bytes!, chunk.view!, entries[0]![1]);
       assert.ok(recovered.fits(manifestOf(view.view, view.start)));
-      assert.deepEqual([...recovered.positions()], entries.slice(1).map(([position]) => position));
+      assert.deepEqual(
+        [...recovered.positions()],
+        entries.slice(1).map(([position]) => position),
+      );
       assert.equal(recovered.messages, 1);
       assert.equal(found.queue(q)!.index.readyBytes, size);
     }

@@ -4,14 +4,8 @@ import fc from 'fast-check';
 import { fullSlices } from '../../../src/base/slices.js';
 import { batchVersion } from '../../../src/log/batch.js';
 import { parseBatch } from '../../../src/log/group-log.js';
-import {
-  encodeDequeueRange,
-  encodeDrop,
-  encodeOpen,
-  EnqueueView,
-  forEachDequeued,
-  RecordKind,
-} from '../../../src/log/record.js';
+import { encodeDrop, encodeOpen } from '../../../src/log/open-record.js';
+import { encodeDequeueRange, EnqueueView, forEachDequeued, RecordKind } from '../../../src/log/record.js';
 import { FrameError } from '../../../src/cluster/link/frame.js';
 import { readBatch } from '../../../src/cluster/replication/frames.js';
 import { appendDequeues } from '../../../src/model/group-service/settlement-batch.js';
