@@ -15,9 +15,9 @@ import { type HeartbeatTimes, heartbeatTimes } from './cluster/liveness/heartbea
 import { ClientPolicy, Placement } from './cluster/map.js';
 import type { ClusterDefaults } from './cluster/membership.js';
 import type { ReplicationLimits } from './cluster/replication/context.js';
-import { largeBytes, partBytes } from './log/large.js';
 import type { UserDescription } from './model/access/operations.js';
 import type { HeaderCodec } from './model/dead-letter/death.js';
+import { largeBytes, partBytes } from './model/large/sizes.js';
 import type { Disk } from './store/disk.js';
 
 /** The world of a node. */

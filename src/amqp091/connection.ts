@@ -86,9 +86,8 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   private heart: Heartbeat | null = null;
   private deadline: Timer;
   private ledgersDue: ConfirmFlush[] = [];
-  /** connection.close has come while channels still wait for the broker. */
+  /** connection.close has come while channels still wait for the broker; it has its close-ok. */
   private closeRequested = false;
-  /** It has its close-ok. */
   private closeAnswered = false;
   private readonly blockage: Blockage = new Blockage(this);
   /** The broker was told that the connection has ended. */

@@ -18,11 +18,6 @@ import { bodyAt } from './record.js';
 export const manifestBytes = 32;
 export const partHeaderBytes = 16;
 
-/** Bodies of more bytes than this are sent in parts. */
-export const largeBytes: number = 1024 * 1024;
-/** Two parts fill a chunk. */
-export const partBytes: number = 126 * 1024;
-
 /** Where the body of a large message is. */
 export interface BodyId {
   /** Of the node that has sent its parts, and its number for that. */

@@ -462,5 +462,3 @@ export function forEachReturned(view: DataView, at: number, each: (position: num
   for (let i = 0, from = at + returnedHeaderBytes; i < count; i++, from += returnedBytes)
     each(view.getFloat64(from, true), view.getUint32(from + 8, true));
 }
-
-export { decodeOpenOptions, encodeDrop, encodeOpen } from './open-record.js';

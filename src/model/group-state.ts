@@ -8,9 +8,9 @@
 import type { Slices } from '../base/slices.js';
 import type { Chunk, Chunks } from '../log/chunk.js';
 import type { Lsn } from '../log/lsn.js';
+import { decodeOpenOptions } from '../log/open-record.js';
 import {
   bodyLength,
-  decodeOpenOptions,
   expiresAt,
   enqueueHeaderBytes,
   forEachDequeued,

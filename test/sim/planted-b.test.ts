@@ -39,5 +39,7 @@ plantedTests([
   { rule: 'delayedTogether', scenario: 'delays' },
   { rule: 'delayedDue', scenario: 'delays' },
   { rule: 'stopsListed', scenario: 'flows', from: 9 },
+  { rule: 'partsGo', scenario: 'large' },
+  { rule: 'largeWhole', scenario: 'large' },
   { rule: 'wholeUnits', scenario: 'transactions' },
 ]);

@@ -9,10 +9,9 @@ import type { Chunk } from '../../log/chunk.js';
 import { type Batch, type BatchHeader, encodeCopyBatch, forEachRecord, GroupLog } from '../../log/group-log.js';
 import type { GroupMeta, JournalOwner } from '../../log/journal.js';
 import type { Lsn } from '../../log/lsn.js';
+import { encodeDrop, encodeOpen } from '../../log/open-record.js';
 import {
   encodeDequeue,
-  encodeDrop,
-  encodeOpen,
   dequeueLengthMax,
   dequeuePositionsMax,
   forEachDequeued,

@@ -7,10 +7,12 @@
  * - its upload is of a node that is dead, or was taken for dead: if it is alive after all, its message is refused;
  * - its node, which says so when it attaches, is done with the upload: the message is gone, of which this replica may not know.
  */
+import type { Logger } from '../../base/logger.js';
 import type { Rules } from '../../base/rules.js';
 import { type BodyId, type Manifest, manifestAt, partHeaderAt, partHeaderBytes } from '../../log/large.js';
 import type { Lsn } from '../../log/lsn.js';
-import { encodeOpen, type MessageParts } from '../../log/record.js';
+import { encodeOpen } from '../../log/open-record.js';
+import type { MessageParts } from '../../log/record.js';
 import type { GroupAppender } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
 import { keyOf, type LargeBody } from '../large/large-bodies.js';
@@ -26,6 +28,7 @@ export interface LargeLogPorts {
   readonly state: GroupState;
   readonly appender: GroupAppender;
   readonly rules: Rules;
+  readonly logger: Logger;
   /** The last lsn of a publish. */
   published(): Lsn;
   /** Has `append` called at the end of this turn. */
@@ -124,8 +127,13 @@ export class LargeLog {
   /** All parts of a large message are in the log. */
   isWhole({ bodyBytes, bodyStart }: MessageParts): boolean {
     const manifest = manifestIn(bodyBytes, bodyStart);
+    if (!this.ports.rules.largeWhole || this.has(manifest)) return true;
+    this.ports.logger.warn('a large message is refused: its node was taken for dead while it came', { ...manifest });
+    return false;
+  }
+
+  private has(manifest: Manifest): boolean {
     const upload = this.uploads.get(keyOf(manifest));
-    if (!this.ports.rules.largeWhole) return true;
     if (upload !== undefined && upload.count > 0)
       return upload.count === manifest.count && upload.bytes === manifest.size;
     const body = this.ports.state.large.find(manifest);

@@ -11,11 +11,11 @@ import { Ring } from '../../base/ring.js';
 import { Feature } from '../../base/versions.js';
 import type { Chunk } from '../../log/chunk.js';
 import type { Lsn } from '../../log/lsn.js';
+import { encodeOpen } from '../../log/open-record.js';
 import {
   dequeueLengthMax,
   encodeDequeue,
   encodeEnqueue,
-  encodeOpen,
   EnqueueView,
   enqueueLength,
   MessageParts,

@@ -1,15 +1,8 @@
 import type { Clock } from '../../base/clock.js';
 import type { Rules } from '../../base/rules.js';
 import type { Lsn } from '../../log/lsn.js';
-import {
-  encodeEnqueue,
-  encodeOpen,
-  EnqueueView,
-  enqueueLength,
-  immediately,
-  MessageParts,
-  RecordFlag,
-} from '../../log/record.js';
+import { encodeOpen } from '../../log/open-record.js';
+import { encodeEnqueue, EnqueueView, enqueueLength, immediately, MessageParts, RecordFlag } from '../../log/record.js';
 import { setDue } from '../delay/delayed-record.js';
 import type { GroupAppender } from '../group-port.js';
 import type { GroupState } from '../group-state.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { encodeOpen } from '../../../src/log/record.js';
+import { encodeOpen } from '../../../src/log/open-record.js';
 import type { ReplicaOptions } from '../../../src/log/replica-options.js';
 import { readEnvelope } from '../../../src/model/dead-letter/envelope.js';
 import { outboxIncarnation } from '../../../src/model/queue/outbox.js';

@@ -7,15 +7,8 @@ import { protocolVersions } from '../../../src/base/versions.js';
 import { fullSlices } from '../../../src/base/slices.js';
 import { Chunk, type Chunks, chunkBytes } from '../../../src/log/chunk.js';
 import { epochStart, type Lsn } from '../../../src/log/lsn.js';
-import {
-  type EnqueueView,
-  encodeDrop,
-  encodeOpen,
-  isDequeue,
-  MessageParts,
-  RecordKind,
-  setLsn,
-} from '../../../src/log/record.js';
+import { encodeDrop, encodeOpen } from '../../../src/log/open-record.js';
+import { type EnqueueView, isDequeue, MessageParts, RecordKind, setLsn } from '../../../src/log/record.js';
 import type {
   GroupAppender,
   GroupClientPort,

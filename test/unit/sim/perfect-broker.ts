@@ -290,11 +290,9 @@ class PerfectBroker implements Broker {
   }
 
   readonly largeBytes: number = Number.POSITIVE_INFINITY;
-
   upload(): undefined {
     return undefined;
   }
-
   body(): never {
     throw new Error('there are no large messages here');
   }

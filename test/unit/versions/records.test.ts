@@ -5,12 +5,11 @@ import { fullSlices } from '../../../src/base/slices.js';
 import { batchVersion } from '../../../src/log/batch.js';
 import { parseBatch } from '../../../src/log/group-log.js';
 import { Feature } from '../../../src/base/versions.js';
+import { encodeDrop, encodeOpen } from '../../../src/log/open-record.js';
 import { MessageFormat } from '../../../src/log/message-format.js';
 import {
   encodeDequeueRange,
-  encodeDrop,
   encodeEnqueue,
-  encodeOpen,
   enqueueLength,
   EnqueueView,
   forEachDequeued,
