@@ -76,6 +76,7 @@ export const boundedQueues: Scenario = kindsScenario(
     'lengthKept',
     'fullRefuses',
     'refusalsTold',
+    'othersTake',
     'doubtRefuses',
     'returnsLogged',
     'returnsJoined',
@@ -94,5 +95,5 @@ export const turns: Scenario = kindsScenario(
 export const sideWays: Scenario = kindsScenario(
   'side-ways',
   ['tenant', 'stray', 'reply'],
-  ['unusedGoes', 'alternateTaken'],
+  ['unusedGoes', 'useKeeps', 'repliesEnd', 'alternateTaken'],
 );

@@ -156,6 +156,14 @@ export interface Rules {
   readonly timeKept: boolean;
   /** A queue goes when it was not used for as long as it may. Off: it stays. */
   readonly unusedGoes: boolean;
+  /** A use keeps a queue for all of its time again. Off: only its declaration does. */
+  readonly useKeeps: boolean;
+  /** A message dies of its age when its time is over. Off: at once. */
+  readonly diesInTime: boolean;
+  /** What a full queue refuses other queues take. Off: they do not. */
+  readonly othersTake: boolean;
+  /** A reply to who does not wait any more goes nowhere. Off: it comes. */
+  readonly repliesEnd: boolean;
   /** What leads nowhere goes to the alternate exchange. Off: it is gone. */
   readonly alternateTaken: boolean;
 
@@ -272,6 +280,10 @@ export const allRules: Rules = {
   preferredFirst: true,
   timeKept: true,
   unusedGoes: true,
+  useKeeps: true,
+  diesInTime: true,
+  othersTake: true,
+  repliesEnd: true,
   alternateTaken: true,
   largeWhole: true,
   partsGo: true,

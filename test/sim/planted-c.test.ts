@@ -10,6 +10,7 @@ plantedTests([
   { rule: 'fullRefuses', scenario: 'bounded-queues' },
   { rule: 'refusalsTold', scenario: 'bounded-queues' },
   { rule: 'doubtRefuses', scenario: 'bounded-queues', from: 43 },
+  { rule: 'othersTake', scenario: 'bounded-queues' },
   { rule: 'returnsLogged', scenario: 'bounded-queues' },
   { rule: 'returnsJoined', scenario: 'bounded-queues', from: 55 },
   { rule: 'returnsLimited', scenario: 'bounded-queues' },
@@ -19,5 +20,8 @@ plantedTests([
   { rule: 'oneActive', scenario: 'turns' },
   { rule: 'preferredFirst', scenario: 'turns' },
   { rule: 'unusedGoes', scenario: 'side-ways' },
+  { rule: 'useKeeps', scenario: 'side-ways', from: 3 },
+  { rule: 'repliesEnd', scenario: 'side-ways' },
+  { rule: 'diesInTime', scenario: 'deaths', from: 2 },
   { rule: 'alternateTaken', scenario: 'side-ways' },
 ]);

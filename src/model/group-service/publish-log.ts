@@ -147,7 +147,8 @@ export class PublishLog {
     let bytes = (targets.count + 1) * enqueueLength(parts, targets.queues.length);
     for (const one of dead) bytes += enqueueLength(one, 1);
     this.appender.reserve(bytes);
-    this.appendTaken(parts, durable, boot, sequence);
+    if (this.rules.othersTake) this.appendTaken(parts, durable, boot, sequence);
+    else this.appendNumber(boot, sequence);
     for (const one of dead) outbox.write(one, durable);
   }
 
@@ -224,7 +225,7 @@ export class PublishLog {
   /** @param own when the message expires by itself; 0 = never */
   private expiry(own: number, ttlMs: number): number {
     if (ttlMs === forEver) return own;
-    const at = ttlMs === 0 ? immediately : this.clock.wall() + ttlMs;
+    const at = ttlMs === 0 ? immediately : this.clock.wall() + (this.rules.diesInTime ? ttlMs : 0);
     return own === 0 ? at : Math.min(own, at);
   }
 

@@ -154,7 +154,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   }
 
   addGet(get: PendingGet): void {
-    this.service.leases.used(this);
+    if (this.service.rules.useKeeps) this.service.leases.used(this);
     this.gets.push(get);
     this.service.dispatchSoon(this);
   }
