@@ -39,6 +39,6 @@ plantedTests([
   { rule: 'delayedTogether', scenario: 'delays' },
   { rule: 'delayedDue', scenario: 'delays' },
   { rule: 'partsGo', scenario: 'large' },
-  { rule: 'largeWhole', scenario: 'large' },
+  { rule: 'largeWhole', scenario: 'large', from: 22 },
   { rule: 'wholeUnits', scenario: 'transactions' },
 ]);
