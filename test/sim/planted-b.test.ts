@@ -40,6 +40,6 @@ plantedTests([
   { rule: 'delayedDue', scenario: 'delays' },
   { rule: 'stopsListed', scenario: 'flows', from: 9 },
   { rule: 'partsGo', scenario: 'large' },
-  { rule: 'largeWhole', scenario: 'large', from: 24 },
+  { rule: 'largeWhole', scenario: 'large', from: 22 },
   { rule: 'wholeUnits', scenario: 'transactions' },
 ]);
