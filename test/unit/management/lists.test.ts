@@ -81,7 +81,16 @@ test('only whom the answer is about is asked, and sorting by what is asked for a
   assert.deepEqual(asked, []);
   const sorted = (await ask('sort=count&page=1&page_size=1', from())) as { items: Thing[] };
   assert.equal(sorted.items[0]!.name, 'a');
-  assert.deepEqual(asked.sort(), ['C', 'a', 'a', 'b'].sort());
+  assert.deepEqual(asked.sort(compareTexts), ['C', 'a', 'a', 'b']);
+});
+
+test('what cannot be asked for fails the answer, and nothing else', async () => {
+  const ask1 = async (): Promise<void> => Promise.reject(new Error('nobody knows'));
+  const many = Array.from({ length: 2000 }, (_, i): Thing => ({ name: `${i}`, size: i }));
+  const from = source(many, { asked: { fields: ['count'], ask: ask1 } });
+  await assert.rejects(ask('page=1', from), /nobody knows/);
+  await assert.rejects(ask('sort=count', from), /nobody knows/);
+  await assert.rejects(ask('', from), /nobody knows/);
 });
 
 test('an empty list has a first page, and no others', async () => {
