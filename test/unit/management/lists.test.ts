@@ -81,7 +81,7 @@ test('only whom the answer is about is asked, and sorting by what is asked for a
   assert.deepEqual(asked, []);
   const sorted = (await ask('sort=count&page=1&page_size=1', from())) as { items: Thing[] };
   assert.equal(sorted.items[0]!.name, 'a');
-  assert.deepEqual(asked.sort(compareTexts), ['C', 'a', 'a', 'b']);
+  assert.deepEqual(asked.toSorted(compareTexts), ['C', 'a', 'a', 'b'].toSorted(compareTexts));
 });
 
 test('what cannot be asked for fails the answer, and nothing else', async () => {
