@@ -127,8 +127,8 @@ export class BrokerNode {
 
   constructor(ports: BrokerPorts, options: Partial<BrokerOptions> & { node: string }) {
     this.ports = ports;
-    this.tables = new WiringTables(ports.random);
     this.rules = ports.rules ?? allRules;
+    this.tables = new WiringTables(ports.random, this.rules);
     this.options = { ...brokerDefaults, ...options };
   }
 
@@ -304,7 +304,7 @@ export class BrokerNode {
     const { ports, options, map, tables } = this;
     const { clock, turn, logger } = ports;
     this.system = new SystemReplica(tables);
-    this.reconciler = new WiringReconciler(tables, logger, ports.slices);
+    this.reconciler = new WiringReconciler(tables, logger, ports.slices, this.rules);
     this.replication = new Replication(this.context(), this.member.ordinal, this.recovered);
     const directory = this.replication;
     this.clients = new GroupClients({
@@ -318,6 +318,7 @@ export class BrokerNode {
       directory,
       links: this.links,
       leaseMs: options.times.leaseMs,
+      partBytes: options.partBytes,
       wiringVersion: () => tables.version,
     });
     const { links, rules } = this;
@@ -421,6 +422,7 @@ export class BrokerNode {
     this.clusterBroker = new ClusterBroker({
       ...own,
       members: report,
+      largeBytes: options.largeBytes,
       mayRoute: () => this.mayRoute(),
       version: () => versionInUse({ rules, map, versions }),
     });

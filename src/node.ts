@@ -7,6 +7,8 @@
  * Clients are let in only when the node's role is known. Stopping goes the other way.
  */
 import { headerCodec } from './amqp091/header-codec.js';
+import { headerCodec10 } from './amqp10/header-codec.js';
+import { Amqp10Server } from './amqp10/server.js';
 import { createServer } from 'node:net';
 import { defaultLimits, type Limits, limitsForOpenFiles } from './amqp091/limits.js';
 import { type ProductName, productAs } from './amqp091/product.js';
@@ -20,6 +22,7 @@ import { BrokerNode } from './broker-node.js';
 import type { BrokerOptions } from './broker-options.js';
 import type { Coordinator } from './cluster/coordinator/coordinator.js';
 import type { ClusterSecret } from './cluster/link/cluster-secret.js';
+import { InputTurns } from './base/input-turns.js';
 import { RareLog } from './base/rare-log.js';
 import { turnedAwayText } from './cluster/link/links.js';
 import { type LinkTls, TcpTransport } from './cluster/link/tcp-transport.js';
@@ -31,8 +34,10 @@ import { ProcessMemory } from './process/memory.js';
 import { openFilesMax } from './process/open-files.js';
 import { processRandom } from './process/random.js';
 import { Authenticator } from './security/authenticator.js';
+import { Occupancy } from './security/occupancy.js';
 import { Realm, Tag } from './security/realm.js';
 import type { UserDescription } from './model/access/operations.js';
+import { headersByFormat } from './model/dead-letter/headers-by-format.js';
 import type { CertificateFiles, Certificates } from './security/certificate-files.js';
 import type { CertificateUser, CertificateWatch } from './security/certificate-watch.js';
 import type { TlsEntrance } from './security/tls-entrance.js';
@@ -118,6 +123,7 @@ export class Node {
   private transport: TcpTransport | undefined;
   private readonly certificates: CertificateWatch[] = [];
   private amqpServer: Amqp091Server | undefined;
+  private amqp10Server: Amqp10Server | undefined;
   private management: ManagementServer | undefined;
   private stopping: Promise<void> | undefined;
 
@@ -144,7 +150,7 @@ export class Node {
         disk,
         slices: fullSlices(later),
         cluster: ports,
-        headers: headerCodec,
+        headers: headersByFormat(headerCodec, headerCodec10),
         memory: new ProcessMemory(),
         firstUsers: () => this.firstUsers(),
       },
@@ -211,12 +217,15 @@ export class Node {
     if (this.amqpServer === undefined) return;
     await this.broker.handOver();
     await this.broker.servesNoMore();
-    await this.amqpServer.stop('shutdown');
+    await Promise.all([this.amqpServer.stop('shutdown'), this.amqp10Server?.stop('shutdown')]);
   }
 
   /** Ends it as a crash would, as far as clients and other nodes can tell: no word to anybody. */
   kill(): Promise<void> {
-    this.stopping ??= this.close(async () => this.amqpServer?.destroy());
+    this.stopping ??= this.close(async () => {
+      this.amqpServer?.destroy();
+      this.amqp10Server?.destroy();
+    });
     return this.stopping;
   }
 
@@ -235,18 +244,21 @@ export class Node {
     await checkFree(options.amqp);
     await checkFree(options.amqps);
     await this.startBroker();
-    const server = createAmqp091Server({
+    const shared = {
       broker: broker.broker,
       turn: this.turn,
-      later,
       clock: this.clock,
       logger,
       authenticator,
-      limits: { ...clientLimits(openFiles, logger), ...deliveryLimit(options, broker) },
       admission: broker.admission,
       product: productAs(options.product ?? 'understudy', version, broker.map.config.id),
-      boot: broker.self.boot,
-    });
+      inputTurns: new InputTurns(defaultLimits.turnInputBytesMax, later),
+      occupancy: new Occupancy(authenticator.realm),
+    };
+    const limits = { ...clientLimits(openFiles, logger), ...deliveryLimit(options, broker) };
+    const other = new Amqp10Server({ ...shared, limits });
+    this.amqp10Server = other;
+    const server = createAmqp091Server({ ...shared, later, limits, boot: broker.self.boot, other });
     this.amqpServer = server;
     const listen = async ({ host, port }: Endpoint, tls?: TlsEntrance): Promise<Endpoint> => ({
       host,

@@ -29,6 +29,7 @@ import { overviewRoutes } from './api/overview.js';
 import { policyRoutes } from './api/policies.js';
 import { leadingRoutes } from './api/leading.js';
 import { queueRoutes } from './api/queues.js';
+import { rerouteRoutes } from './api/reroute.js';
 import { userRoutes } from './api/users.js';
 import { vhostRoutes } from './api/vhosts.js';
 import { permissionRoutes } from './api/permissions.js';
@@ -60,6 +61,7 @@ const resources: readonly Resource[] = [
   ...overviewRoutes,
   ...healthCheckRoutes,
   ...queueRoutes,
+  ...rerouteRoutes,
   ...exchangeRoutes,
   ...bindingRoutes,
   ...policyRoutes,

@@ -1,10 +1,12 @@
 /** What holds for a queue: its argument, else its policies, else the cluster's default. */
 import type { Lsn } from '../../log/lsn.js';
 import type { ArgumentValue } from '../broker.js';
-import { Overflow } from '../queue/queue-traits.js';
+import { type FlowLimits, Overflow } from '../queue/queue-traits.js';
 import { argument } from '../wiring/arguments.js';
 import type { QueueObject } from '../wiring/objects.js';
+import { aliasOf, aliasValue } from './aliases.js';
 import { Below, Confirm, type Definition, Replicate, replicateArguments, ReplicateDefault } from './definition.js';
+import { flowLimits } from './flow-settings.js';
 import type { AppliedPolicies, Policies } from './policies.js';
 
 export interface QueueDefaults {
@@ -32,6 +34,8 @@ export interface QueueSettings {
   readonly lengthMax: number;
   readonly bytesMax: number;
   readonly overflow: Overflow;
+  /** Undefined: its publishers never wait for it. */
+  readonly flow: FlowLimits | undefined;
   /** How long it may be without use, in milliseconds; Infinity = for ever. */
   readonly unusedMs: number;
   /** How often a message may come back; Infinity = for ever. */
@@ -107,8 +111,7 @@ export class QueueSettingsTable {
 
   private make(queue: QueueObject, by: AppliedPolicies): QueueSettings {
     const { definition } = by;
-    const value = (key: string): ArgumentValue | undefined =>
-      argument(queue.arguments, `x-${key}`) ?? definition?.[key];
+    const value = (key: string): ArgumentValue | undefined => ownSetting(queue, key) ?? definition?.[key];
     const replicas = value('replicas');
     const replicate = this.replicate(queue, value('replicate'));
     const size = replicate === Replicate.all ? (replicas === undefined ? undefined : Number(replicas)) : 1;
@@ -125,6 +128,7 @@ export class QueueSettingsTable {
       ttlMs: this.least(queue, definition, 'message-ttl'),
       lengthMax: this.least(queue, definition, 'max-length'),
       bytesMax: this.least(queue, definition, 'max-length-bytes'),
+      flow: flowLimits(value),
       overflow: (value('overflow') ?? Overflow.dropHead) as Overflow,
       unusedMs: this.least(queue, definition, 'expires'),
       returnsMax: this.least(queue, definition, 'delivery-limit'),
@@ -135,7 +139,7 @@ export class QueueSettingsTable {
 
   /** Limits: where both argument and policies set one, the lower counts (as in RabbitMQ). */
   private least(queue: QueueObject, definition: Definition | undefined, key: string): number {
-    return Math.min(limit(argument(queue.arguments, `x-${key}`)), limit(definition?.[key]));
+    return Math.min(limit(ownSetting(queue, key)), limit(definition?.[key]));
   }
 
   private replicate(queue: QueueObject, value: ArgumentValue | undefined): Replicate {
@@ -145,6 +149,14 @@ export class QueueSettingsTable {
     if (typeof asked === 'boolean') return asked ? Replicate.all : Replicate.none;
     return asked as Replicate;
   }
+}
+
+/** By argument. */
+function ownSetting(queue: QueueObject, key: string): ArgumentValue | undefined {
+  const own = argument(queue.arguments, `x-${key}`);
+  const alias = own === undefined ? aliasOf(key) : undefined;
+  const other = alias === undefined ? undefined : argument(queue.arguments, alias);
+  return other === undefined ? own : aliasValue(key, other);
 }
 
 function byDurability(queue: QueueObject): Replicate {

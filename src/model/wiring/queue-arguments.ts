@@ -1,11 +1,13 @@
 /** The arguments of queues: which are known, what they may be, and which of them make two declarations differ. */
 import { Refusal, RefusedError } from '../../base/errors.js';
-import type { ReplicaOptions } from '../../log/record.js';
+import type { ReplicaOptions } from '../../log/replica-options.js';
 import type { Arguments, ArgumentValue } from '../broker.js';
 import { settingArguments } from '../policy/definition.js';
+import { flowProblem } from '../policy/flow-settings.js';
 import { type Check, flag, integer, oneOf, text } from './argument-checks.js';
 import { argument, argumentsEqual, describeArgument } from './arguments.js';
 import { isDurable, type QueueObject } from './objects.js';
+import { levelShareCheck, priorityChecks, priorityLevels, shareProblem } from './priority-arguments.js';
 
 /** Of what kind a queue is. */
 export const typeArgument = 'x-queue-type';
@@ -17,7 +19,7 @@ const groupArguments = ['x-group-key', 'qpid.group_header_key'];
 const checks: ReadonlyMap<string, Check> = new Map([
   [typeArgument, oneOf('classic', 'quorum')],
   ['x-dead-letter-strategy', oneOf('at-most-once', 'at-least-once')],
-  ['x-max-priority', integer(0, 255)],
+  ...priorityChecks,
   ['x-single-active-consumer', flag],
   ...lastValueArguments.map((key) => [key, text] as const),
   ...groupArguments.map((key) => [key, text] as const),
@@ -51,9 +53,7 @@ function firstText(table: Arguments, names: readonly string[]): string | undefin
 
 /** What every replica of the queue must know: it orders its messages by that. */
 export function replicaOptions(queue: QueueObject): ReplicaOptions {
-  const durable = isDurable(queue);
-  const priorities = Number(argument(queue.arguments, 'x-max-priority') ?? 0);
-  return priorities === 0 ? { durable } : { durable, priorities };
+  return { durable: isDurable(queue), ...priorityLevels(queue.arguments) };
 }
 
 /**
@@ -69,12 +69,14 @@ export function checkQueueArguments(table: Arguments, what: string): void {
     );
   }
   for (const [key, value] of Object.entries(table)) {
-    const wanted = checks.get(key)?.(value) ?? '';
+    const wanted = (checks.get(key) ?? levelShareCheck(key))?.(value) ?? '';
     if (wanted !== '') refuse(key, what, `${describeArgument(value)} was received, ${wanted} is expected`);
   }
   if (Object.hasOwn(table, 'x-dead-letter-routing-key') && !Object.hasOwn(table, 'x-dead-letter-exchange')) {
     refuse('x-dead-letter-routing-key', what, "it needs 'x-dead-letter-exchange'");
   }
+  const problem = shareProblem(table) ?? flowProblem((key) => argument(table, key));
+  if (problem !== undefined) refuse(problem.key, what, problem.reason);
 }
 
 const consumerPriority = integer(-0x8000_0000, 0x7fff_ffff);
@@ -95,6 +97,10 @@ export function differingQueueArgument(current: Arguments, received: Arguments):
   if (!argumentsEqual(queueType(current), queueType(received))) return typeArgument;
   for (const key of checks.keys()) {
     if (key !== typeArgument && !argumentsEqual(argument(current, key), argument(received, key))) return key;
+  }
+  for (const key of [...Object.keys(current), ...Object.keys(received)]) {
+    const isKnown = levelShareCheck(key) !== undefined;
+    if (isKnown && !argumentsEqual(argument(current, key), argument(received, key))) return key;
   }
   return undefined;
 }

@@ -7,6 +7,7 @@
  */
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { Random } from '../../base/random.js';
+import { allRules, type Rules } from '../../base/rules.js';
 import type { Lsn } from '../../log/lsn.js';
 import { AccessTables } from '../access/access-tables.js';
 import type { Arguments, ConnectionId, Properties } from '../broker.js';
@@ -76,8 +77,8 @@ export class WiringTables {
   private routes = 0;
 
   /** @param random for exchanges that route by chance. */
-  constructor(random: Pick<Random, 'int'> = { int: () => 0 }) {
-    this.router = new Router({ policies: this.policies, random });
+  constructor(random: Pick<Random, 'int'> = { int: () => 0 }, { alternateTaken }: Rules = allRules) {
+    this.router = new Router({ policies: this.policies, random, alternateTaken });
   }
 
   /** The lsn of the last wiring event applied. */
