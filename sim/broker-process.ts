@@ -1,6 +1,6 @@
 /** The production node, fitted to the simulator: everything of a broker but sockets for clients, HTTP and signals. */
 import { Hashing } from '../src/model/access/objects.js';
-import { delayedIncarnation, outboxIncarnation } from '../src/model/queue/outbox.js';
+import { delayedIncarnation, outboxIncarnation, partsIncarnation } from '../src/model/queue/outbox.js';
 import { RefusedError } from '../src/base/errors.js';
 import { BrokerNode } from '../src/broker-node.js';
 import { ClusterSecret } from '../src/cluster/link/cluster-secret.js';
@@ -14,6 +14,9 @@ const secret = new ClusterSecret('what all simulated nodes know');
 
 /** Zeros written ahead: as many as a simulated journal has use for. */
 const zeroBytes = 16 * 1024;
+
+/** Sizes of large messages and their parts. */
+const smallBodies = { largeBytes: 1500, partBytes: 2000 };
 
 /** A join takes many answers. */
 const smallLimits = { backfillPositions: 3, backfillBytes: 500 };
@@ -41,6 +44,7 @@ export function createSimProcess(ports: SimPorts): SimProcess {
       minInSync: options.minInSync,
       placement: options.placement,
       memoryBytes: options.memoryBytes,
+      ...(options.large ? smallBodies : { largeBytes: Number.POSITIVE_INFINITY }),
       versions: ports.versions,
       journal: options.segmentBytes === 0 ? { zeroBytes } : { zeroBytes, segmentBytes: options.segmentBytes },
       limits: { timeShareMs: 700, ...(options.smallSlices ? smallLimits : {}) },
@@ -172,6 +176,16 @@ class BrokerProbe implements NodeProbe {
     let delivered = 0;
     for (const { primary, state } of this.replicas.values())
       if (primary !== undefined) for (const { index } of state.allQueues()) delivered += index.delivered;
+    let needless = 0;
+    let strayParts = 0;
+    for (const { state } of this.replicas.values()) {
+      let parts = 0;
+      for (const body of state.large.all()) {
+        if (body.messages === 0) needless++;
+        parts += body.count;
+      }
+      strayParts += Math.abs((state.queue(partsIncarnation)?.index.size ?? 0) - parts);
+    }
     const unfinished = clients.unfinished();
     // An outbox is consumed from for as long as its group is led; some have not had anything yet.
     const senders = this.node.outboxes.count;
@@ -180,7 +194,10 @@ class BrokerProbe implements NodeProbe {
     return {
       ...unfinished,
       'bytes in outboxes': clients.memory.bytes,
+      'queues whose publishers wait': clients.stops.size,
       'messages that nobody holds': delivered,
+      'bodies of large messages without a message': needless,
+      'parts of no large message': strayParts,
       'bytes on their way to the disk': store.journal.pendingBytes,
     };
   }

@@ -42,6 +42,8 @@ export interface ClusterOptions {
   placement: Placement;
   /** Bodies beyond this live on disk only. */
   memoryBytes: number;
+  /** Bodies of some kilobytes are large. */
+  large: boolean;
   /** Of the journal's segments: small ones are left, compacted and removed in a run. 0: the product's, which no run fills. */
   segmentBytes: number;
   /** Long walks take many turns. */

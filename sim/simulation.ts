@@ -60,6 +60,8 @@ const startMsMax = 30_000;
 const convergeMsMax = 60_000;
 const answerMsMax = 60_000;
 const drainMsMax = 60_000;
+/** So many runs have large messages. */
+const largeShare = 0.3;
 /** Far above what a run needs: more is a storm, of messages, retries or timers. */
 const eventsMax = 400_000;
 
@@ -103,6 +105,10 @@ export class Simulation {
         // Every group's open chunk stays in memory; little more is needed.
         memoryBytes: this.shape.pick([groups + 6, 256]) * chunkBytes,
         segmentBytes: scenario?.segmentBytes ?? segmentBytesOf(new SimRandom(options.seed).fork('segments')),
+        large:
+          scenario === undefined
+            ? new SimRandom(options.seed).fork('large messages').chance(largeShare)
+            : scenario.large === true,
         smallSlices: new SimRandom(options.seed).fork('slices').chance(smallSlicesShare),
       },
       createProcess: options.createProcess,
@@ -124,6 +130,7 @@ export class Simulation {
             moves: scenario.moves ?? false,
             deaths: scenario.deaths ?? false,
             delays: scenario.delays ?? false,
+            flows: scenario.flows ?? false,
             transactions: scenario.transactions ?? false,
             kinds: scenario.kinds ?? [],
           }),

@@ -38,6 +38,8 @@ export interface WorkloadOptions {
   access?: boolean;
   /** There is an exchange that has messages wait for their time; without it there may be. */
   delays?: boolean;
+  /** There is a queue that has publishers wait; without it there may be. */
+  flows?: boolean;
   /** Some clients work in transactions; without it they do in some runs. */
   transactions?: boolean;
   /** Which queues there are that do something besides; without it the seed says it. */
@@ -137,6 +139,16 @@ export class Workload {
       this.queues.push({ name: 'late', durable: true, fanned: false, arguments: {}, isLate: true });
   }
 
+  /** Publishers wait for a queue that is too full, until consumers have made room. */
+  private addFlows(): void {
+    const random = this.world.random.fork('publishers that wait');
+    if (this.world.nodes.some((node) => node.versions.max < Feature.flows)) return;
+    if (!(this.options.flows ?? random.chance(0.2))) return;
+    const stop = 1 + random.int(5);
+    const args = { 'x-flow-stop-count': stop, 'x-flow-resume-count': 1 + random.int(stop) };
+    this.queues.push({ name: 'limited', durable: random.chance(0.7), fanned: random.chance(0.5), arguments: args });
+  }
+
   private addTransactions(): void {
     const random = this.world.random.fork('transactions');
     if (this.world.nodes.some((node) => node.versions.max < Feature.transactions)) return;
@@ -168,6 +180,7 @@ export class Workload {
       this.addMoving();
       this.addDeaths();
       this.addDelays();
+      this.addFlows();
       this.addTransactions();
       this.addKinds();
     }

@@ -249,6 +249,11 @@ export class Connection {
         });
       },
       cancelled: (consumer, reason) => this.back(() => this.owner.cancelled(consumer, reason)),
+      later: (delayMs, run) => this.world.loop.after(delayMs, this.context, run),
+      cut: (reason) => {
+        this.world.trace.add(this.node.name, `closes the connection of ${this.owner.name}: ${reason}`);
+        this.dismiss();
+      },
     };
     const id = `${this.node.name}/${process.probe.boot}/${this.world.nextConnection++}`;
     return new Session(this.world, id, process, client);

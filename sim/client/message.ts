@@ -3,7 +3,8 @@
  * body that was mixed up with another is noticed.
  *
  *   body    0 u16 publisher   2 u32 number   6.. padding: the number's low byte
- *   header  property flags 0x1000 and the delivery mode, as in a content header; and the message's key, if it has one
+ *   header  property flags 0x1000 and the delivery mode, as in a content header; the message's key, if it has one; and where there are
+ *           large messages publisher and number, as in the body, which comes later
  */
 import type { EnqueueView, MessageParts } from '../../src/log/record.js';
 import { type HeaderCodec, opaqueHeaders } from '../../src/model/dead-letter/death.js';
@@ -19,7 +20,7 @@ export const keyHeader = 'key';
 export const simHeaders: HeaderCodec = {
   ...opaqueHeaders,
   table: ({ bytes, headerStart, headerLength }) =>
-    headerLength > headerBytes ? { [keyHeader]: bytes[headerStart + headerBytes]! } : {},
+    hasKey(headerLength) ? { [keyHeader]: bytes[headerStart + headerBytes]! } : {},
 };
 
 export interface WireMessage {
@@ -36,6 +37,7 @@ export function encodeMessage(
   persistent: boolean,
   paddingBytes: number,
   labels: Labels,
+  isNamed: boolean = false,
 ): void {
   const meta = new Uint8Array(2 + exchange.length + routingKey.length);
   let at = 0;
@@ -43,11 +45,13 @@ export function encodeMessage(
     meta[at++] = text.length;
     for (let i = 0; i < text.length; i++) meta[at++] = text.charCodeAt(i);
   }
-  const header = Uint8Array.of(0x10, 0x00, persistent ? 2 : 1, ...(labels.key === 0 ? [] : [labels.key]));
   const body = new Uint8Array(bodyHeaderBytes + paddingBytes);
   const view = new DataView(body.buffer);
   view.setUint16(0, message.publisher);
   view.setUint32(2, message.number);
+  const key = labels.key === 0 ? [] : [labels.key];
+  const name = isNamed ? body.subarray(0, bodyHeaderBytes) : [];
+  const header = Uint8Array.of(0x10, 0x00, persistent ? 2 : 1, ...key, ...name);
   body.fill(message.number & 0xff, bodyHeaderBytes);
   parts.persistent = persistent;
   parts.priority = labels.priority;
@@ -56,6 +60,13 @@ export function encodeMessage(
   parts.setMeta(meta);
   parts.setHeader(header);
   parts.setBody(body);
+}
+
+/** Reads who published a large message, whose body has not come yet. */
+export function nameOf({ bytes, headerStart, headerLength }: EnqueueView): WireMessage {
+  if (!isSound(headerLength) || headerLength < bodyHeaderBytes) throw new Error('the header is damaged');
+  const view = new DataView(bytes.buffer, bytes.byteOffset + headerStart + headerLength - bodyHeaderBytes);
+  return { publisher: view.getUint16(0), number: view.getUint32(2) };
 }
 
 /** Reads a message back. Throws if any of its bytes is not as it was sent. */
@@ -68,7 +79,14 @@ export function decodeMessage(view: EnqueueView): WireMessage {
   for (let i = bodyHeaderBytes; i < view.bodyLength; i++) {
     if (bytes[start + i] !== (number & 0xff)) throw new Error(`body of ${publisher}#${number} is damaged at ${i}`);
   }
-  const more = view.headerLength - headerBytes;
-  if (more < 0 || more > 1 || bytes[view.headerStart] !== 0x10) throw new Error('the header is damaged');
+  if (!isSound(view.headerLength) || bytes[view.headerStart] !== 0x10) throw new Error('the header is damaged');
   return { publisher, number };
+}
+
+function hasKey(headerLength: number): boolean {
+  return headerLength === headerBytes + 1 || headerLength === headerBytes + 1 + bodyHeaderBytes;
+}
+
+function isSound(headerLength: number): boolean {
+  return hasKey(headerLength) || headerLength === headerBytes || headerLength === headerBytes + bodyHeaderBytes;
 }

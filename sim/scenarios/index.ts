@@ -2,12 +2,14 @@ import { brokenHandOver } from './broken-hand-over.js';
 import { coordinatorRestored } from './coordinator-restored.js';
 import { deaths } from './deaths.js';
 import { delays } from './delays.js';
+import { large } from './large.js';
 import { deposedPrimary } from './deposed-primary.js';
 import { doubleFailover } from './double-failover.js';
 import { earlyRetry } from './early-retry.js';
 import { elections } from './elections.js';
 import { handOver } from './hand-over.js';
 import { handOverPutOff } from './hand-over-put-off.js';
+import { flows } from './flows.js';
 import { forgotten } from './forgotten.js';
 import { boundedQueues, keyedQueues, sideWays, turns } from './kinds.js';
 import { killWhileJoining } from './kill-while-joining.js';
@@ -39,12 +41,14 @@ export const scenarios: readonly Scenario[] = [
   coordinatorRestored,
   deaths,
   delays,
+  large,
   deposedPrimary,
   doubleFailover,
   earlyRetry,
   elections,
   handOver,
   handOverPutOff,
+  flows,
   forgotten,
   keyedQueues,
   killWhileJoining,

@@ -27,8 +27,12 @@ export interface Scenario {
   readonly moves?: boolean;
   /** Messages die in a queue, and go to another one. */
   readonly deaths?: boolean;
+  /** Many messages are large. Left out: none is. */
+  readonly large?: boolean;
   /** Messages wait for their time. */
   readonly delays?: boolean;
+  /** Publishers wait for a queue that is too full. */
+  readonly flows?: boolean;
   /** Clients take messages and publish others in transactions. */
   readonly transactions?: boolean;
   /** Queues that do something besides. */

@@ -125,8 +125,14 @@ export class Publisher extends Actor implements Stirred {
     // What is not durable is lost with the group where it waits, of which the history does not know.
     const delayMs = delays ? this.random.pick([1, 30, 300, 3000]) : 0;
     const dice = this.random.float();
-    const paddingBytes =
-      dice < 0.9 ? this.random.int(200) : dice < 0.99 ? this.random.int(5000) : 100_000 + this.random.int(200_000);
+    const isLarge = this.world.options.large && dice < 0.4;
+    const paddingBytes = isLarge
+      ? 1000 + this.random.int(12_000)
+      : dice < 0.9
+        ? this.random.int(200)
+        : dice < 0.99
+          ? this.random.int(5000)
+          : 100_000 + this.random.int(200_000);
     return this.created(target, persistent || delays, queues, delayMs, paddingBytes, noLabels);
   }
 

@@ -9,6 +9,7 @@
  */
 import { Backlog } from './backlog.js';
 import type { ChannelHost } from './channel-host.js';
+import type { ChannelOutput } from './channel-output.js';
 import {
   AckView,
   ChannelClose,
@@ -24,9 +25,9 @@ import { Deliveries } from './deliveries.js';
 import { describeFault, isFault, toProtocolError } from './errors.js';
 import { consumeStarted, settle } from './handlers/basic.js';
 import { handleMethod } from './handlers/handlers.js';
-import { Pause } from './input-gate.js';
+import { Pause } from '../socket/input-gate.js';
 import { Publisher } from './publisher.js';
-import { Outcome } from './unacked.js';
+import { Outcome } from '../model/unacked.js';
 
 export const ChannelState = { open: 'open', closing: 'closing', closed: 'closed' } as const;
 export type ChannelState = (typeof ChannelState)[keyof typeof ChannelState];
@@ -37,6 +38,7 @@ const ackView = new AckView();
 export class Channel {
   readonly number: number;
   readonly host: ChannelHost;
+  readonly out: ChannelOutput;
   readonly deliveries: Deliveries;
   readonly publisher: Publisher;
   state: ChannelState = ChannelState.open;
@@ -53,16 +55,18 @@ export class Channel {
   /** The method being handled, or that was last: what an error is blamed on. */
   private methodId = 0;
 
-  constructor(host: ChannelHost, number: number) {
+  constructor(host: ChannelHost, number: number, out: ChannelOutput) {
     this.host = host;
     this.number = number;
+    this.out = out;
     this.publisher = new Publisher(
       host,
       number,
+      out,
       (error) => this.fail(error),
       () => this.deliveries.replies?.address?.text,
     );
-    this.deliveries = new Deliveries(host, number, (consumer) => consumeStarted(this, consumer));
+    this.deliveries = new Deliveries(host, number, out, (consumer) => consumeStarted(this, consumer));
   }
 
   /** Nothing waits for the broker, nothing is queued. */
@@ -92,7 +96,7 @@ export class Channel {
   /** Answers with a method, unless the client said it does not wait. */
   reply(method: Method, noWait = false): void {
     if (noWait) return;
-    this.host.frames.method(this.number, method);
+    this.out.frames.method(this.number, method);
     this.host.output.touch();
   }
 
@@ -182,7 +186,7 @@ export class Channel {
     const { host, backlog } = this;
     const before = backlog.size;
     backlog.push(type, bytes, start, end);
-    host.backlogChanged(backlog.size - before);
+    host.backlogs.changed(backlog.size - before);
     if (this.holdsInput || backlog.size < host.limits.backlogBytesMax) return;
     this.holdsInput = true;
     host.input.pause(Pause.backlog);
@@ -191,7 +195,7 @@ export class Channel {
   private shiftBacklog(): void {
     const before = this.backlog.size;
     this.backlog.shift(this.handleQueued);
-    this.host.backlogChanged(this.backlog.size - before);
+    this.host.backlogs.changed(this.backlog.size - before);
   }
 
   private readonly handleQueued = (type: number, bytes: Uint8Array, start: number, end: number): void => {

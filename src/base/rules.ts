@@ -119,6 +119,8 @@ export interface Rules {
   readonly delayedTogether: boolean;
   /** A delayed message waits for its time. Off: it goes on at once. */
   readonly delayedDue: boolean;
+  /** A new primary tells nodes of all queues whose publishers wait. Off: what the last one has said holds until it says otherwise. */
+  readonly stopsListed: boolean;
 
   /** Of a queue with priorities the highest goes first. Off: the oldest. */
   readonly highestFirst: boolean;
@@ -164,6 +166,11 @@ export interface Rules {
   readonly repliesEnd: boolean;
   /** What leads nowhere goes to the alternate exchange. Off: it is gone. */
   readonly alternateTaken: boolean;
+
+  /** A large message is taken into the log only with all of its parts. Off: without looking. */
+  readonly largeWhole: boolean;
+  /** The parts of a large message go when nobody refers to it any more. Off: they stay. */
+  readonly partsGo: boolean;
 
   /** 20: a group is given away only when everything that was accepted is committed. Off: at once. */
   readonly moveDrained: boolean;
@@ -255,6 +262,7 @@ export const allRules: Rules = {
   outboxSafeFirst: true,
   delayedTogether: true,
   delayedDue: true,
+  stopsListed: true,
   highestFirst: true,
   lanesJoined: true,
   groupsTogether: true,
@@ -277,6 +285,8 @@ export const allRules: Rules = {
   othersTake: true,
   repliesEnd: true,
   alternateTaken: true,
+  largeWhole: true,
+  partsGo: true,
   moveDrained: true,
   movePassesOn: true,
   endMark: true,

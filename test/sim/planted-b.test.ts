@@ -38,5 +38,8 @@ plantedTests([
   { rule: 'outboxSafeFirst', scenario: 'deaths', from: 2 },
   { rule: 'delayedTogether', scenario: 'delays' },
   { rule: 'delayedDue', scenario: 'delays' },
+  { rule: 'stopsListed', scenario: 'flows', from: 9 },
+  { rule: 'partsGo', scenario: 'large' },
+  { rule: 'largeWhole', scenario: 'large' },
   { rule: 'wholeUnits', scenario: 'transactions' },
 ]);

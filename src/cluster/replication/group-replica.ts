@@ -9,17 +9,16 @@ import type { Chunk } from '../../log/chunk.js';
 import { type Batch, type BatchHeader, encodeCopyBatch, forEachRecord, GroupLog } from '../../log/group-log.js';
 import type { GroupMeta, JournalOwner } from '../../log/journal.js';
 import type { Lsn } from '../../log/lsn.js';
+import { encodeDrop, encodeOpen } from '../../log/open-record.js';
 import {
   encodeDequeue,
-  encodeDrop,
-  encodeOpen,
   dequeueLengthMax,
   dequeuePositionsMax,
   forEachDequeued,
   RecordKind,
-  type ReplicaOptions,
   setLsn,
 } from '../../log/record.js';
+import type { ReplicaOptions } from '../../log/replica-options.js';
 import { SyncCounter } from '../../log/sync-counter.js';
 import { GroupState } from '../../model/group-state.js';
 import type { OriginList } from '../../model/origins.js';

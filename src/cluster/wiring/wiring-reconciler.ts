@@ -13,7 +13,7 @@ import type { Logger } from '../../base/logger.js';
 import { allRules, type Rules } from '../../base/rules.js';
 import { SlicedWalk, type Slices } from '../../base/slices.js';
 import type { Lsn } from '../../log/lsn.js';
-import { encodeDrop, encodeOpen } from '../../log/record.js';
+import { encodeDrop, encodeOpen } from '../../log/open-record.js';
 import { PositionHeap } from '../../model/queue/position-heap.js';
 import type { QueueObject } from '../../model/wiring/objects.js';
 import { replicaOptions } from '../../model/wiring/queue-arguments.js';

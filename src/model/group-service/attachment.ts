@@ -4,6 +4,7 @@
  */
 import { PairRing, Ring } from '../../base/ring.js';
 import type { SlicedWalk } from '../../base/slices.js';
+import type { BodyId } from '../../log/large.js';
 import type { Lsn } from '../../log/lsn.js';
 import { encodeEnqueue, enqueueLength, type MessageParts } from '../../log/record.js';
 import {
@@ -15,7 +16,9 @@ import {
   type SubscribeOptions,
 } from '../group-port.js';
 import type { Publisher } from '../publishers.js';
+import type { DeadLettering } from '../queue/queue-traits.js';
 import { Consumer, PendingGet } from './consumer.js';
+import { HeldBodies } from './held-bodies.js';
 import { moverTag } from './marker-format.js';
 import type { GroupService } from './group-service.js';
 import type { ServedQueue } from './served-queue.js';
@@ -48,6 +51,8 @@ export class Attachment implements GroupServicePort {
   private isNaming = true;
   private isCatchingUp = false;
   private readonly early = new Ring<() => void>();
+  /** Bodies that its clients read, or are about to. */
+  readonly bodies: HeldBodies;
   /** Messages handed to its clients. */
   delivered = 0;
   /** Sequence of the last publish that is in the log or was before; and when the node attached. */
@@ -75,6 +80,7 @@ export class Attachment implements GroupServicePort {
     appended: number,
   ) {
     this.service = service;
+    this.bodies = new HeldBodies(service);
     this.node = node;
     this.boot = boot;
     this.client = client;
@@ -324,8 +330,24 @@ export class Attachment implements GroupServicePort {
     });
   }
 
-  purge(request: number, incarnation: number, wiringVersion: number): void {
-    this.ask(wiringVersion, () => this.service.purge(this, request, incarnation));
+  purge(request: number, incarnation: number, wiringVersion: number, to?: DeadLettering): void {
+    this.ask(wiringVersion, () => this.service.purge(this, request, incarnation, to));
+  }
+
+  readBody(reader: number, id: BodyId, from: number, count: number): void {
+    if (this.state === AttachmentState.attached) this.service.reads.ask(this, reader, id, from, count);
+  }
+
+  holdBody(id: BodyId): void {
+    if (this.state === AttachmentState.attached) this.bodies.hold(id);
+  }
+
+  openUploads(last: number, open: readonly number[]): void {
+    if (this.state === AttachmentState.attached) this.service.large.said(this.boot, last, new Set(open));
+  }
+
+  doneWithBody(id: BodyId): void {
+    if (this.state === AttachmentState.attached) this.bodies.done(id);
   }
 
   private ask(wiringVersion: Lsn, run: () => void): void {

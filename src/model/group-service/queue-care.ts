@@ -1,6 +1,7 @@
 import type { Lsn } from '../../log/lsn.js';
 import type { GroupState, QueueState } from '../group-state.js';
 import { needsCare } from '../queue/queue-traits.js';
+import type { Flows } from './flows.js';
 import type { Leases } from './lease.js';
 import type { ServedQueue } from './served-queue.js';
 import type { TraitsOf } from './traits-of.js';
@@ -10,6 +11,7 @@ export interface QueueCarePorts {
   readonly state: GroupState;
   readonly traits: TraitsOf;
   readonly leases: Leases;
+  readonly flows: Flows;
   /** The queue, served from now on. */
   served(incarnation: Lsn): ServedQueue | undefined;
   dispatchSoon(queue: ServedQueue): void;
@@ -79,10 +81,13 @@ export class QueueCare {
     const traits = ports.traits.of(queue);
     // Those that are always there the wiring does not know at all.
     if (queue.wiringVersion > 0 && !ports.traits.isKnown(queue)) this.unknown.push(queue.incarnation);
+    const known = queue.watcher as ServedQueue | undefined;
+    if (known?.flow !== undefined) ports.flows.look(known);
     if (!queue.mayExpire && !needsCare(traits)) return;
     const served = ports.served(queue.incarnation);
     if (served === undefined) return;
     ports.leases.used(served);
+    ports.flows.look(served);
     ports.dispatchSoon(served);
   }
 }

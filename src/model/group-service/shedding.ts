@@ -2,7 +2,7 @@ import type { Chunk } from '../../log/chunk.js';
 import { expiresAt, immediately } from '../../log/record.js';
 import { DeathReason } from '../dead-letter/death.js';
 import type { Entry } from '../queue/message-index.js';
-import { noTraits, Overflow } from '../queue/queue-traits.js';
+import { noTraits, Overflow, refusesMore } from '../queue/queue-traits.js';
 import type { GroupService } from './group-service.js';
 import type { ServedQueue } from './served-queue.js';
 
@@ -40,7 +40,7 @@ export class Shedding {
   admit(body: number): boolean {
     const { index } = this.queue.state;
     const { lengthMax, bytesMax, overflow } = this.queue.traits;
-    if (overflow === Overflow.dropHead || !this.service.rules.fullRefuses) return true;
+    if (!refusesMore(overflow) || !this.service.rules.fullRefuses) return true;
     if (index.ready + this.coming >= lengthMax || index.readyBytes + this.comingBytes + body > bytesMax) return false;
     this.coming++;
     this.comingBytes += body;
@@ -73,7 +73,7 @@ export class Shedding {
     let count = 0;
     if (this.keepsAll) return count;
     for (; state.mayExpire || this.isTooMuch; count++) {
-      const entry = state.index.nextReady();
+      const entry = this.first;
       if (entry === undefined) {
         if (state.index.size === 0) state.mayExpire = false;
         break;
@@ -81,7 +81,7 @@ export class Shedding {
       const { isTooMuch } = this;
       const chunk = service.state.chunk(entry.chunk);
       if (chunk.bytes === undefined && !(isTooMuch && traits.deadLettering === undefined)) {
-        queue.load(chunk);
+        queue.reads.load(chunk);
         break;
       }
       if (count >= max) {
@@ -95,11 +95,19 @@ export class Shedding {
     return count;
   }
 
+  /** What it lets go of next. */
+  private get first(): Entry | undefined {
+    const { state, traits } = this.queue;
+    return traits.overflow === Overflow.dropLowest && this.isTooMuch
+      ? state.index.leastReady()
+      : state.index.nextReady();
+  }
+
   private get isTooMuch(): boolean {
     const { index } = this.queue.state;
     const { lengthMax, bytesMax, overflow } = this.queue.traits;
     if (index.ready <= lengthMax && index.readyBytes <= bytesMax) return false;
-    return overflow === Overflow.dropHead && this.service.rules.lengthKept;
+    return !refusesMore(overflow) && this.service.rules.lengthKept;
   }
 
   /** What it would give up is to go elsewhere, and not all nodes know how: nothing expires or is too much. */

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { Counters } from '../../../src/amqp091/counters.js';
 import { defaultLimits } from '../../../src/amqp091/limits.js';
-import { Output } from '../../../src/amqp091/output.js';
+import { Output } from '../../../src/socket/output.js';
 import { Turn } from '../../../src/base/turn.js';
 
 const deliverWithinMs = 400;
@@ -34,6 +34,7 @@ class Bench {
       {
         beforeFlush() {},
         relieved() {},
+        roomForBodies() {},
         overdue: () => this.overdue++,
       },
     );
@@ -86,7 +87,7 @@ describe('Output', () => {
       write: (bytes: Uint8Array, done: () => void) => pending.push({ bytes: bytes.length, done }),
     } as unknown as Socket;
     const turn = new Turn((run) => scheduled.push(run));
-    const owner = { beforeFlush() {}, relieved() {}, overdue: () => assert.fail('overdue') };
+    const owner = { beforeFlush() {}, relieved() {}, roomForBodies() {}, overdue: () => assert.fail('overdue') };
     const output = new Output(socket, turn, new Counters(), defaultLimits, owner);
     const endTurn = (): void => {
       for (const run of scheduled.splice(0)) run();

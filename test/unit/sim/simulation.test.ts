@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Simulation, type RunResult } from '../../../sim/simulation.js';
-import { perfectBrokers, type Defects } from './perfect-broker.js';
+import type { Defects } from './defects.js';
+import { perfectBrokers } from './perfect-broker.js';
 
 const run = (seed: number, defects: Partial<Defects> = {}): Promise<RunResult> =>
   new Simulation({ seed, createProcess: perfectBrokers(defects), kinds: [] }).run();

@@ -1,9 +1,19 @@
 import type { Socket } from 'node:net';
 import { type Flushable, Phase, type Turn } from '../base/turn.js';
-import { type FrameHandler, FrameParser } from './codec/index.js';
-import type { Counters } from './counters.js';
 import { InputGate, Pause } from './input-gate.js';
 import type { InputInLine, InputTurns } from '../base/input-turns.js';
+
+/** Cuts what comes into frames, and hands them on. */
+export interface StreamParser {
+  /** Of the bytes that were fed last, those that are used up. */
+  readonly usedBytes: number;
+  readonly stopped: boolean;
+  /** Bytes kept: the beginning of a frame, or whatever came since `pause`. */
+  readonly heldBytes: number;
+  feed(bytes: Uint8Array): void;
+  pause(): void;
+  resume(): void;
+}
 
 /** What the input tells its connection. */
 export interface InputOwner {
@@ -13,6 +23,10 @@ export interface InputOwner {
   drainChannels(): void;
   /** Everything that a read brought was handled. */
   handledInput(): void;
+  /** The socket is somebody else's from now on: see `Input.giveAway`. @param first what it has said, from its header on */
+  givenAway(first: Uint8Array): void;
+  socketFailed(error: Error): void;
+  socketClosed(): void;
 }
 
 /** A content that is only half received and refers to bytes of the chunk being parsed. */
@@ -26,19 +40,19 @@ export interface OpenContent {
  * InputTurns). While its gate is shut (see Pause) neither socket nor parser go on; what was read and not parsed stays in
  * the parser.
  */
-export class Input implements Flushable, InputInLine {
+export class Input<Parser extends StreamParser = StreamParser> implements Flushable, InputInLine {
   /** The bytes being parsed, which stay as they are until all of them are parsed. */
   chunk: Uint8Array | null = null;
   /** The content whose parts lie in the chunk; detached before the chunk is given up. */
   openContent: OpenContent | null = null;
   /** Bytes read so far. */
   bytes = 0;
-  readonly parser: FrameParser;
+  readonly parser: Parser;
   private readonly gate: InputGate = new InputGate();
   private readonly socket: Socket;
   private readonly turn: Turn;
   private readonly turns: InputTurns;
-  private readonly counters: Counters;
+  private readonly counters: { bytesIn: number };
   private readonly owner: InputOwner;
   private resuming = false;
   /** Read, and waiting in line. */
@@ -47,13 +61,15 @@ export class Input implements Flushable, InputInLine {
   private opening = false;
   /** The connection ends: what comes is hardly looked at. */
   private forGood = false;
+  /** What the socket has begun with, which is to be given away. */
+  private givenHeader: Uint8Array | null = null;
 
   constructor(
     socket: Socket,
     turn: Turn,
     turns: InputTurns,
-    counters: Counters,
-    handler: FrameHandler,
+    counters: { bytesIn: number },
+    parser: Parser,
     owner: InputOwner,
   ) {
     this.socket = socket;
@@ -61,12 +77,11 @@ export class Input implements Flushable, InputInLine {
     this.turns = turns;
     this.counters = counters;
     this.owner = owner;
-    this.parser = new FrameParser(handler, true);
-    socket.on('data', (buffer: Buffer) => this.read(buffer));
-    // The socket closes now, whether anything waits or not.
-    socket.on('end', () => {
-      if (this.isPausedBy(Pause.turn)) this.goOn();
-    });
+    this.parser = parser;
+    socket.on('data', this.onData);
+    socket.on('end', this.onEnd);
+    socket.on('error', this.onError);
+    socket.on('close', this.onClose);
   }
 
   get paused(): boolean {
@@ -143,6 +158,28 @@ export class Input implements Flushable, InputInLine {
     if (this.gate.open) this.resumeParser();
   }
 
+  /** The client that began with `header` is another server's: it is given away, with all that was read, when this read is over. */
+  giveAway(header: Uint8Array): void {
+    this.givenHeader = header;
+  }
+
+  private leave(header: Uint8Array, rest: Uint8Array): void {
+    this.socket.off('data', this.onData);
+    this.socket.off('end', this.onEnd);
+    this.socket.off('error', this.onError);
+    this.socket.off('close', this.onClose);
+    this.owner.givenAway(Buffer.concat([header, rest]));
+  }
+
+  private readonly onError = (error: Error): void => this.owner.socketFailed(error);
+  private readonly onClose = (): void => this.owner.socketClosed();
+  private readonly onData = (buffer: Buffer): void => this.received(buffer);
+
+  /** The socket closes now, whether anything waits or not. */
+  private readonly onEnd = (): void => {
+    if (this.isPausedBy(Pause.turn)) this.goOn();
+  };
+
   private lineUp(): void {
     this.pause(Pause.turn);
     this.turns.lineUp(this);
@@ -168,7 +205,8 @@ export class Input implements Flushable, InputInLine {
     }
   }
 
-  private read(buffer: Buffer): void {
+  /** Bytes of the socket, or what somebody else has read of it. */
+  received(buffer: Buffer): void {
     this.bytes += buffer.length;
     this.counters.bytesIn += buffer.length;
     if (this.forGood || this.turns.hasRoomFor(buffer.length)) {
@@ -192,6 +230,7 @@ export class Input implements Flushable, InputInLine {
     }
     this.openContent?.detach();
     this.chunk = null;
-    this.owner.handledInput();
+    if (this.givenHeader === null) this.owner.handledInput();
+    else this.leave(this.givenHeader, chunk.subarray(this.parser.usedBytes));
   }
 }

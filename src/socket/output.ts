@@ -1,9 +1,17 @@
 import type { Socket } from 'node:net';
 import { type Flushable, Phase, type Turn } from '../base/turn.js';
 import { ByteWriter } from '../wire/byte-writer.js';
-import type { Counters } from './counters.js';
-import type { DeliveryRoom } from './credit.js';
-import { type Limits, outputStallFactor } from './limits.js';
+
+/** Of one connection. */
+export interface OutputLimits {
+  /** Bytes of output waiting for the client. Above it no credit is given; above `outputStallFactor` times it nothing is read. */
+  readonly outputBytesMax: number;
+  /** See there. */
+  readonly deliverWithinMs: number;
+}
+
+/** Output above this many times `outputBytesMax` stops deliveries at once, and the reading of a client that does not read. */
+export const outputStallFactor = 4;
 
 /** What the output tells its connection. */
 export interface OutputOwner {
@@ -13,6 +21,8 @@ export interface OutputOwner {
   relieved(): void;
   /** Deliveries were to be written that are too old by now: nothing may be written any more. */
   overdue(): void;
+  /** There is room for bodies of large messages again. */
+  roomForBodies(): void;
 }
 
 /** A buffer larger than this is given up when a connection falls idle. */
@@ -30,17 +40,19 @@ const averageWeight = 1 / 16;
  * All output of a connection. Frames are encoded into `writer`; what a turn has gathered leaves with one write at its end.
  * It knows how much the client has not taken yet, and so when deliveries must stop (`socket.write` buffers without bound).
  */
-export class Output implements Flushable, DeliveryRoom {
+export class Output implements Flushable {
   readonly writer: ByteWriter = new ByteWriter();
   /** True: no further credit to consumers until `OutputOwner.relieved`. */
   congested = false;
   /** Consumers of the connection: they share its output. */
   consumerCount = 0;
+  /** Bytes that wait for the end of a large message's body on their channel. */
+  gatheredBytes = 0;
   /** Something was written since this was last reset; the heartbeat looks at it. */
   active = false;
   private readonly socket: Socket;
   private readonly turn: Turn;
-  private readonly counters: Counters;
+  private readonly counters: { bytesOut: number };
   private readonly owner: OutputOwner;
   private readonly bytesMax: number;
   private readonly stallBytes: number;
@@ -48,6 +60,7 @@ export class Output implements Flushable, DeliveryRoom {
   private socketBytes = 0;
   private averageBytes = firstDeliveryBytes;
   private scheduled = false;
+  private isFullOfBodies = false;
   /** There are deliveries in `writer`. */
   private delivers = false;
   private writes = 0;
@@ -56,7 +69,7 @@ export class Output implements Flushable, DeliveryRoom {
   private lent: Uint8Array | null = null;
   private lentWrite = 0;
 
-  constructor(socket: Socket, turn: Turn, counters: Counters, limits: Limits, owner: OutputOwner) {
+  constructor(socket: Socket, turn: Turn, counters: { bytesOut: number }, limits: OutputLimits, owner: OutputOwner) {
     this.socket = socket;
     this.turn = turn;
     this.counters = counters;
@@ -68,12 +81,12 @@ export class Output implements Flushable, DeliveryRoom {
 
   /** Bytes that the client has not taken. */
   get pendingBytes(): number {
-    return this.writer.length + this.socketBytes;
+    return this.writer.length + this.socketBytes + this.gatheredBytes;
   }
 
   /** True: so much is pending that nothing more may be delivered or read. `OutputOwner.relieved` follows. */
   get overfull(): boolean {
-    if (this.writer.length + this.socketBytes <= this.stallBytes) return false;
+    if (this.pendingBytes <= this.stallBytes) return false;
     this.congested = true;
     return true;
   }
@@ -93,8 +106,15 @@ export class Output implements Flushable, DeliveryRoom {
   delivered(bytes: number): void {
     this.delivers = true;
     this.averageBytes += (bytes - this.averageBytes) * averageWeight;
-    if (this.writer.length + this.socketBytes > this.bytesMax) this.congested = true;
+    if (this.pendingBytes > this.bytesMax) this.congested = true;
     if (!this.scheduled) this.touch();
+  }
+
+  /** A part of a large message's body was written to `writer`. Returns whether there is room for more; if not, `roomForBodies` follows. */
+  wrotePart(): boolean {
+    if (!this.scheduled) this.touch();
+    this.isFullOfBodies ||= this.writer.length + this.socketBytes > this.bytesMax;
+    return !this.isFullOfBodies;
   }
 
   flush(): void {
@@ -147,7 +167,12 @@ export class Output implements Flushable, DeliveryRoom {
     }
     if (error) return;
     if (this.writer.length > 0) this.touch();
-    if (this.congested && this.writer.length + this.socketBytes < this.bytesMax / 2) {
+    const hasRoom = this.writer.length + this.socketBytes < this.bytesMax / 2;
+    if (this.isFullOfBodies && hasRoom) {
+      this.isFullOfBodies = false;
+      this.owner.roomForBodies();
+    }
+    if (this.congested && this.pendingBytes < this.bytesMax / 2) {
       this.congested = false;
       this.owner.relieved();
     }

@@ -1,5 +1,4 @@
-import type { Holder } from '../model/broker.js';
-import type { Consumer } from './consumer.js';
+import type { Holder } from './broker.js';
 
 /** What a client says of a delivery. */
 export const Outcome = {
@@ -11,11 +10,17 @@ export const Outcome = {
 } as const;
 export type Outcome = (typeof Outcome)[keyof typeof Outcome];
 
+/** Whose a delivery is. */
+export interface Recipient {
+  /** The client settled one of its deliveries. */
+  settled(): void;
+}
+
 /** Many channels only publish. */
 const initialCapacity = 4;
 
 /**
- * The deliveries of a channel that its client owes an answer for, in order of delivery tag: a ring of parallel arrays.
+ * The deliveries of a channel or session that its client owes an answer for, in order of delivery tag: a ring of parallel arrays.
  * Tags may have gaps (deliveries without acknowledgement share the channel's numbers) and slots may be empty (settled out
  * of order), so a tag is found by a direct guess and, failing that, by halving. A ring that is full and mostly empty slots
  * is packed instead of grown: one message held for long does not make it grow.
@@ -26,7 +31,7 @@ export class Unacked {
   /** Null: the slot is empty. */
   private holders: (Holder | null)[] = new Array<Holder | null>(initialCapacity).fill(null);
   /** Null: the message was fetched with basic.get. */
-  private consumers: (Consumer | null)[] = new Array<Consumer | null>(initialCapacity).fill(null);
+  private consumers: (Recipient | null)[] = new Array<Recipient | null>(initialCapacity).fill(null);
   private mask: number = initialCapacity - 1;
   private head = 0;
   /** Slots in use, empty ones in between included; the first is never empty. */
@@ -39,7 +44,7 @@ export class Unacked {
   }
 
   /** Adds a delivery; its tag is above all before it. */
-  push(tag: number, position: number, holder: Holder, consumer: Consumer | null): void {
+  push(tag: number, position: number, holder: Holder, consumer: Recipient | null): void {
     if (this.slots > this.mask) {
       if (this.live * 2 <= this.slots) this.pack();
       else this.grow();
@@ -51,6 +56,16 @@ export class Unacked {
     this.consumers[slot] = consumer;
     this.slots++;
     this.live++;
+  }
+
+  /** Whether one of the oldest has such a holder; `max` slots are looked at. */
+  someOldest(max: number, is: (holder: Holder) => boolean): boolean {
+    const end = Math.min(max, this.slots);
+    for (let i = 0; i < end; i++) {
+      const holder = this.holders[(this.head + i) & this.mask];
+      if (holder && is(holder)) return true;
+    }
+    return false;
   }
 
   /**
@@ -69,6 +84,31 @@ export class Unacked {
     for (; first <= last; first++) this.settleSlot((this.head + first) & this.mask, outcome);
     this.trim();
     return true;
+  }
+
+  /** Settles those of the deliveries `first` to `last` that are outstanding; returns how many. */
+  settleRange(first: number, last: number, outcome: Outcome): number {
+    const before = this.live;
+    for (let index = this.indexFrom(first); index < this.slots; index++) {
+      const slot = (this.head + index) & this.mask;
+      if (this.tags[slot]! > last) break;
+      this.settleSlot(slot, outcome);
+    }
+    this.trim();
+    return before - this.live;
+  }
+
+  /** Takes all deliveries of one recipient out, for whoever settles them. */
+  takeAllOf(recipient: Recipient, taken: (holder: Holder, position: number) => void): void {
+    for (let index = 0; index < this.slots; index++) {
+      const slot = (this.head + index) & this.mask;
+      const holder = this.holders[slot];
+      if (!holder || this.consumers[slot] !== recipient) continue;
+      const position = this.positions[slot]!;
+      this.emptySlot(slot);
+      taken(holder, position);
+    }
+    this.trim();
   }
 
   has(tag: number): boolean {
@@ -117,7 +157,7 @@ export class Unacked {
   }
 
   /** Returns whose it was. */
-  private emptySlot(slot: number): Consumer | null {
+  private emptySlot(slot: number): Recipient | null {
     const consumer = this.consumers[slot]!;
     this.holders[slot] = null;
     this.consumers[slot] = null;
@@ -153,6 +193,23 @@ export class Unacked {
     return this.holders[(head + index) & mask] ? index : -1;
   }
 
+  /** Index of the first slot whose tag is `tag` or above. */
+  private indexFrom(tag: number): number {
+    const { tags, head, mask } = this;
+    let low = 0;
+    let high = this.slots;
+    // Mostly tags have no gaps.
+    const guess = this.slots === 0 ? 0 : tag - tags[head]!;
+    if (guess <= 0) return 0;
+    if (guess < this.slots && tags[(head + guess) & mask] === tag) return guess;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (tags[(head + middle) & mask]! < tag) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
   /** Moves the filled slots together. */
   private pack(): void {
     const { head, mask } = this;
@@ -179,7 +236,7 @@ export class Unacked {
     const tags = new Float64Array(capacity);
     const positions = new Float64Array(capacity);
     const holders = new Array<Holder | null>(capacity).fill(null);
-    const consumers = new Array<Consumer | null>(capacity).fill(null);
+    const consumers = new Array<Recipient | null>(capacity).fill(null);
     for (let i = 0; i < this.slots; i++) {
       const from = (this.head + i) & this.mask;
       tags[i] = this.tags[from]!;
