@@ -120,8 +120,10 @@ export class PublishLog {
     let bytes = (targets.count + 1) * enqueueLength(parts, targets.queues.length);
     for (const one of dead) bytes += enqueueLength(one, 1);
     this.appender.reserve(bytes);
-    if (this.rules.othersTake) this.appendTaken(parts, durable, boot, sequence);
-    else this.appendNumber(boot, sequence);
+    // Who finds the dead in the journal must find the number, too: else it is refused, and dead, once more when it is sent again.
+    const isTaken = targets.count > 0 && this.rules.othersTake;
+    if (isTaken) this.appendTaken(parts, durable, boot, sequence);
+    else if (sequence !== 0) this.appendNumber(boot, sequence, durable && dead.length > 0);
     for (const one of dead) outbox.write(one, durable);
   }
 
