@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import { fetchEtcd } from './etcd.mjs';
 import { buildGoClientTests } from './go-client.mjs';
 import { fetchIp } from './ip.mjs';
+import { fetchProton } from './proton.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 const reports = 'build/reports';
@@ -40,6 +41,7 @@ const parts = {
   long: () =>
     withServices(() => {
       if (longNames.length === 0 || longNames.includes('go-suite')) attempt(buildGoClientTests);
+      if (longNames.length === 0 || longNames.includes('proton')) attempt(fetchProton);
       return runTests(
         'long',
         perFile(1, 6 * 3600),
