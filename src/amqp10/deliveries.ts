@@ -6,7 +6,15 @@ import { asAmqp10 } from '../conversion/to-amqp10.js';
 import { type EnqueueView, RecordFlag } from '../log/record.js';
 import type { DeliverySink, Holder, Subscription } from '../model/broker.js';
 import { Outcome, Unacked } from '../model/unacked.js';
-import { Descriptor, type DispositionView, MessageView, type Modified, StateKind, stateAt } from './codec/index.js';
+import {
+  Descriptor,
+  type DispositionView,
+  MessageView,
+  type Modified,
+  StateKind,
+  stateAt,
+  type TransferHead,
+} from './codec/index.js';
 import { DeliveryLead } from './delivery-lead.js';
 import { describeFault } from './errors.js';
 import type { OutgoingLink } from './outgoing-link.js';
@@ -38,6 +46,7 @@ export class Deliveries implements DeliverySink, Flushable {
   /** Ids of deliveries, as numbers that do not go round. */
   private next = 0;
   private due: OutgoingLink[] = [];
+  private readonly head: TransferHead = { handle: 0, deliveryId: 0, settled: false };
   /** The client holds as many as it may. */
   private isFull = false;
   private closed = false;
@@ -102,7 +111,10 @@ export class Deliveries implements DeliverySink, Flushable {
     const { bytes, headerStart, bodyStart, bodyLength } = shown;
     view.setLead(bytes, headerStart, bodyStart + bodyLength);
     lead.set(shown, view, redelivered, returns);
-    const head = { handle: link.ownHandle, deliveryId, settled: link.settlesAtOnce };
+    const { head } = this;
+    head.handle = link.ownHandle;
+    head.deliveryId = deliveryId;
+    head.settled = link.settlesAtOnce;
     this.window.send(head, lead, bytes, view.keptStart, view.end);
     this.host.output.delivered(lead.length + view.end - view.keptStart);
   }
