@@ -162,7 +162,6 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     this.sessions.forEach((session) => session.topUp());
   }
 
-  /** Ends the connection at once. */
   destroy(): void {
     this.socket.destroy();
   }
@@ -298,7 +297,6 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     if (this.output.overfull && !this.input.isPausedBy(Pause.output)) this.input.pause(Pause.output);
   }
 
-  /** This is where others give them. */
   givenAway(): void {}
 
   socketFailed(error: Error): void {
@@ -422,7 +420,9 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
 
   private sendOpen(fails: boolean): void {
     this.sentOpen = true;
-    this.frames.performative(0, ownOpen(this.limits, this.context.product, fails));
+    const { context, frames } = this;
+    const others = context.admission.addresses(this.peer.tls !== '');
+    frames.performative(0, ownOpen(this.limits, context.product, { frameMax: frames.frameMax, others }, fails));
     this.output.touch();
   }
 

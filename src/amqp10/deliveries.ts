@@ -7,7 +7,15 @@ import { MessageFormat } from '../log/message-format.js';
 import type { EnqueueView } from '../log/record.js';
 import type { DeliverySink, Holder, Subscription } from '../model/broker.js';
 import { Outcome, Unacked } from '../model/unacked.js';
-import { Descriptor, type DispositionView, MessageView, type Modified, StateKind, stateAt } from './codec/index.js';
+import {
+  Descriptor,
+  type DispositionView,
+  MessageView,
+  type Modified,
+  StateKind,
+  stateAt,
+  type TransferHead,
+} from './codec/index.js';
 import { DeliveryLead } from './delivery-lead.js';
 import { describeFault } from './errors.js';
 import { GatheredBody } from './gathered-body.js';
@@ -42,6 +50,7 @@ export class Deliveries implements DeliverySink, Flushable {
   private due: OutgoingLink[] = [];
   /** Large messages that come part by part. */
   private readonly gathering = new Set<GatheredBody>();
+  private readonly head: TransferHead = { handle: 0, deliveryId: 0, settled: false };
   /** The client holds as many as it may. */
   private isFull = false;
   private closed = false;
@@ -141,7 +150,10 @@ export class Deliveries implements DeliverySink, Flushable {
     const { bytes, headerStart, bodyStart, bodyLength } = shown;
     view.setLead(bytes, headerStart, bodyStart + bodyLength);
     lead.set(shown, view, redelivered, returns);
-    const head = { handle: link.ownHandle, deliveryId, settled: link.settlesAtOnce };
+    const { head } = this;
+    head.handle = link.ownHandle;
+    head.deliveryId = deliveryId;
+    head.settled = link.settlesAtOnce;
     this.window.send(head, lead, bytes, view.keptStart, view.end);
     this.host.output.delivered(lead.length + view.end - view.keptStart);
   }

@@ -16,7 +16,6 @@ import { MessageView as View } from './codec/message-view.js';
 import { rewriteHead } from './head-rewrite.js';
 
 const view = new View();
-const keysMax = 1024;
 
 function viewOf({ bytes, headerStart, headerLength, bodyLength }: EnqueueView): MessageView {
   return view.set(bytes, headerStart, headerStart + headerLength + bodyLength);
@@ -31,10 +30,7 @@ export function headersOf(message: MessageView): Arguments {
 export function moreKeysOf(message: MessageView): readonly string[] {
   const list = message.keptAnnotations().get(Annotation.carbonCopies);
   const keys = list instanceof ArrayValue ? list.elements : Array.isArray(list) ? list : [];
-  return keys
-    .slice(0, keysMax)
-    .map(textOf)
-    .filter((key) => key !== undefined);
+  return keys.map(textOf).filter((key) => key !== undefined);
 }
 
 /** What exchanges may ask for. */

@@ -4,8 +4,9 @@
  *   credit that the client has + publishes without outcome <= linkCredit; none is given while the broker takes no messages
  */
 import { findDestination, type Destination } from './node-lookup.js';
-import { absent, type Attach, Condition, Descriptor, Flow, textOf, type TransferView } from './codec/index.js';
+import { absent, type Attach, Condition, Descriptor, Flow, Target, textOf, type TransferView } from './codec/index.js';
 import { LinkError } from './errors.js';
+import { addressOf, dropTemporary, makeTemporary } from './temporary-queue.js';
 import { Link, LinkState } from './link.js';
 import type { PublishSource } from './outcome-ledger.js';
 import { Publisher } from './publisher.js';
@@ -24,6 +25,8 @@ export class IncomingLink extends Link implements PublishSource {
   private deliveryCount = 0;
   /** Publishes without outcome. */
   private unsettled = 0;
+  /** The queue that was made for this link; '' = none. */
+  private temporary = '';
   /** Outcomes were told: its credit is to be looked at. */
   private isDue = false;
   /** A delivery is under way: more frames of it are to come. */
@@ -55,7 +58,10 @@ export class IncomingLink extends Link implements PublishSource {
     const { target } = request;
     if (target === undefined || target.descriptor !== Descriptor.target)
       throw new LinkError(Condition.notImplemented, 'a link without a target, or to a transaction coordinator');
-    if (target.dynamic) throw new LinkError(Condition.notImplemented, 'a target that is to be made');
+    if (target.dynamic) {
+      this.temporary = await makeTemporary(host);
+      return { exchange: '', routingKey: this.temporary };
+    }
     const address = textOf(target.address);
     if (address === undefined || address === '') return null;
     return findDestination(host, address);
@@ -65,8 +71,11 @@ export class IncomingLink extends Link implements PublishSource {
     this.publisher.destination = destination;
     const reply = this.reply();
     reply.rcvSettleMode = settleFirst;
+    if (this.temporary !== '' && reply.target?.descriptor === Descriptor.target)
+      reply.target = Object.assign(new Target(), reply.target, { address: addressOf(this.temporary) });
     reply.maxMessageSize = this.host.limits.messageBytesMax;
     if (this.attachedWith(reply)) this.topUp();
+    else if (this.temporary !== '') dropTemporary(this.host, this.temporary);
   }
 
   /** A frame of a delivery. Throws LinkError, or AmqpError for the connection. */
@@ -109,6 +118,7 @@ export class IncomingLink extends Link implements PublishSource {
   protected release(): void {
     this.dropGathered();
     this.publisher.close();
+    if (this.temporary !== '') dropTemporary(this.host, this.temporary);
   }
 
   private begin(view: TransferView): void {

@@ -3,8 +3,7 @@ import { Refusal, RefusedError } from '../base/errors.js';
 import type { Broker, ConnectionId } from '../model/broker.js';
 import type { Permissions } from '../security/permissions.js';
 import { type Address, parseAddress } from './addresses.js';
-import { Condition } from './codec/index.js';
-import { LinkError } from './errors.js';
+import { makeTemporary } from './temporary-queue.js';
 
 export interface LookupContext {
   readonly broker: Broker;
@@ -42,15 +41,42 @@ async function toExchange(
   return { exchange, routingKey };
 }
 
-/** The queue of which a link's messages come. Rejects as findDestination. */
-export async function findQueue(context: LookupContext, text: string): Promise<string> {
+/** Where messages of a link come from. */
+export interface Origin {
+  readonly queue: string;
+  /** It was made for the link, and goes with it. */
+  readonly isTemporary: boolean;
+}
+
+/** The queue of which a link's messages come; of an exchange, one that is bound to it. Rejects as findDestination. */
+export async function findQueue(context: LookupContext, text: string): Promise<Origin> {
   const address = parseAddress(text);
-  if (address.kind === 'exchange')
-    throw new LinkError(Condition.notImplemented, `cannot receive from '${text}': an exchange is no queue`);
+  if (address.kind === 'exchange') return fromExchange(context, address.exchange, address.routingKey);
   const queue = address.kind === 'queue' ? address.queue : address.name;
   context.permissions.require('read', 'queue', queue);
-  await context.broker.wiring.declareQueue(queueAsked(context, queue));
-  return queue;
+  if (await isQueue(context, queue, address)) return { queue, isTemporary: false };
+  const { name, subject } = address as Extract<Address, { kind: 'name' }>;
+  return fromExchange(context, name, subject);
+}
+
+async function fromExchange(context: LookupContext, exchange: string, routingKey: string | undefined): Promise<Origin> {
+  const { broker, vhost, id, permissions } = context;
+  permissions.require('read', 'exchange', exchange);
+  await broker.wiring.declareExchange(exchangeAsked(context, exchange));
+  const isTopic = broker.isTopicExchange(vhost, exchange);
+  const key = routingKey ?? (isTopic ? '#' : '');
+  if (isTopic) permissions.requireTopic('read', exchange, key);
+  const queue = await makeTemporary(context);
+  const binding = {
+    vhost,
+    source: exchange,
+    destination: queue,
+    destinationKind: 'queue',
+    routingKey: key,
+    arguments: {},
+  } as const;
+  await broker.wiring.bind(binding, id);
+  return { queue, isTemporary: true };
 }
 
 /** Whether there is the queue; rejects if there is not, and the address can mean nothing else. */

@@ -14,6 +14,11 @@ const defaultVhost = '/';
 /** §2.7.1: open is answered, and close follows. */
 const failedProperty = 'amqp:connection-establishment-failed';
 
+/** A client with smaller frames is not told of the other nodes. */
+const smallFrameMax = 2_048;
+/** Of the cluster's nodes, so many are named. */
+const othersMax = 16;
+
 export function vhostOf(hostname: string | undefined): string {
   return hostname?.startsWith(vhostPrefix) === true ? hostname.slice(vhostPrefix.length) : defaultVhost;
 }
@@ -34,8 +39,16 @@ export function enter({ authenticator, occupancy, hasVhost }: EntryContext, user
   return new Permissions(authenticator.realm, user, vhost);
 }
 
+/** What the open says depends on the client. */
+export interface Opened {
+  /** Bytes of a frame that it takes. */
+  readonly frameMax: number;
+  /** HOST:PORT of the cluster's nodes, in the order in which it should try them. */
+  readonly others: readonly string[];
+}
+
 /** Our open. @param fails a close follows at once */
-export function ownOpen(limits: Limits, product: Product, fails: boolean): Open {
+export function ownOpen(limits: Limits, product: Product, { frameMax, others }: Opened, fails: boolean): Open {
   const open = new Open();
   open.containerId = product.clusterName === '' ? product.name : product.clusterName;
   open.maxFrameSize = limits.frameMax;
@@ -46,6 +59,7 @@ export function ownOpen(limits: Limits, product: Product, fails: boolean): Open 
     product: product.name,
     version: product.version,
     platform: `Node.js ${process.version}`,
+    'failover-server-list': frameMax < smallFrameMax ? [] : others.slice(0, othersMax).map(place),
     ...(fails ? { [failedProperty]: true } : {}),
   });
   return open;

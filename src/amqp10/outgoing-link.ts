@@ -7,11 +7,12 @@
  */
 import type { Subscription } from '../model/broker.js';
 import type { Recipient } from '../model/unacked.js';
-import { absent, type Attach, Condition, Flow, type FlowView, textOf } from './codec/index.js';
+import { absent, type Attach, Condition, Flow, type FlowView, Source, textOf } from './codec/index.js';
 import { Drain } from './drain.js';
 import { LinkError } from './errors.js';
 import { Link, LinkState } from './link.js';
-import { findQueue } from './node-lookup.js';
+import { findQueue, type Origin } from './node-lookup.js';
+import { addressOf, dropTemporary, makeTemporary } from './temporary-queue.js';
 import { add, ahead } from './serial.js';
 import type { OutgoingHost } from './deliveries.js';
 
@@ -32,6 +33,8 @@ export class OutgoingLink extends Link implements Recipient {
   /** Deliveries are settled when they are sent. */
   readonly settlesAtOnce: boolean;
   queue = '';
+  /** The queue was made for this link. */
+  private isTemporary = false;
   private readonly deliveries: OutgoingHost;
   private readonly drain: Drain;
 
@@ -46,7 +49,10 @@ export class OutgoingLink extends Link implements Recipient {
   attach(): void {
     this.find().then(
       (subscription) => this.accepted(subscription),
-      (error: unknown) => this.host.linkFailed(this, error),
+      (error: unknown) => {
+        if (this.isTemporary) dropTemporary(this.host, this.queue);
+        this.host.linkFailed(this, error);
+      },
     );
   }
 
@@ -54,11 +60,10 @@ export class OutgoingLink extends Link implements Recipient {
     const { host, request } = this;
     const { source } = request;
     if (source === undefined) throw new LinkError(Condition.invalidField, 'a link without a source');
-    if (source.dynamic) throw new LinkError(Condition.notImplemented, 'a source that is to be made');
     if (source.distributionMode === 'copy') throw new LinkError(Condition.notImplemented, 'browsing a queue');
-    const address = textOf(source.address);
-    if (address === undefined) throw new LinkError(Condition.invalidField, 'a source without an address');
-    this.queue = await findQueue(host, address);
+    const { queue, isTemporary } = await this.origin(source);
+    this.queue = queue;
+    this.isTemporary = isTemporary;
     return host.broker.consume({
       vhost: host.vhost,
       queue: this.queue,
@@ -73,9 +78,17 @@ export class OutgoingLink extends Link implements Recipient {
     });
   }
 
+  private async origin({ dynamic, address }: Source): Promise<Origin> {
+    if (dynamic) return { queue: await makeTemporary(this.host), isTemporary: true };
+    const text = textOf(address);
+    if (text === undefined) throw new LinkError(Condition.invalidField, 'a source without an address');
+    return findQueue(this.host, text);
+  }
+
   private accepted(subscription: Subscription): void {
     if (this.state !== LinkState.attaching) {
       subscription.close();
+      if (this.isTemporary) dropTemporary(this.host, this.queue);
       this.host.answeredTooLate();
       return;
     }
@@ -85,8 +98,9 @@ export class OutgoingLink extends Link implements Recipient {
     reply.sndSettleMode = this.settlesAtOnce ? SenderSettle.settled : SenderSettle.unsettled;
     const { source } = this.request;
     if (reply.source !== undefined && source !== undefined) {
-      reply.source = Object.assign(Object.create(Object.getPrototypeOf(source)), source) as typeof source;
+      reply.source = Object.assign(new Source(), source);
       reply.source.outcomes = supportedOutcomes;
+      if (source.dynamic) reply.source.address = addressOf(this.queue);
       // No filter is applied.
       reply.source.filter = undefined;
     }
@@ -166,6 +180,7 @@ export class OutgoingLink extends Link implements Recipient {
     this.drain.stop();
     this.deliveries.giveBack(this);
     this.subscription?.close();
+    if (this.isTemporary) dropTemporary(this.host, this.queue);
   }
 
   private sendFlow(drain: boolean): void {

@@ -21,6 +21,8 @@ const readProperty: Properties = (name) => propertyText(message, name);
 const noKeys: readonly string[] = [];
 /** Exchange and routing key as records have them. */
 const shortStringMax = 255;
+/** Routing is done at once, key by key. */
+const keysMax = 1024;
 
 export class Publisher {
   /** Null: each message says where it goes. */
@@ -109,6 +111,11 @@ export class Publisher {
     const { destination, route } = this;
     const { broker, permissions, vhost } = this.host;
     const moreKeys = message.annotationsStart >= 0 ? moreKeysOf(message) : noKeys;
+    if (moreKeys.length > keysMax)
+      throw new AmqpError(
+        Condition.resourceLimitExceeded,
+        `${moreKeys.length} routing keys in x-cc, there may be ${keysMax}`,
+      );
     const isPlain = moreKeys.length === 0;
     if (isPlain && route !== null && destination?.routingKey !== undefined && route.version === broker.routingVersion)
       return route;

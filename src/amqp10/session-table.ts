@@ -6,6 +6,7 @@ import {
   decodePerformative,
   Descriptor,
   descriptorName,
+  inUsualForm,
   DispositionView,
   FlowView,
   type Performative,
@@ -60,21 +61,23 @@ export class SessionTable {
   /** A frame of a connection that is open. Throws AmqpError, for the connection. */
   frame(channel: number, bytes: Uint8Array, start: number, end: number): void {
     const code = performativeAt(bytes, start, end);
+    const usual = code < 0 ? inUsualForm(bytes, start, end) : undefined;
+    if (usual !== undefined) return this.frame(channel, usual, 0, usual.length);
     const session = this.sessions.get(channel);
     try {
       if (session === undefined) this.withoutSession(channel, bytes, start, end);
       else if (code === Descriptor.transfer) session.transfer(transferView.set(bytes, start, end));
       else if (code === Descriptor.disposition) session.disposition(dispositionView.set(bytes, start, end));
       else if (code === Descriptor.flow) session.flow(flowView.set(bytes, start, end));
-      else this.sessionFrame(session, decodePerformative(bytes, start, end), bytes, start, end);
+      else this.sessionFrame(session, decodePerformative(bytes, start, end));
     } catch (error) {
       if (error instanceof SessionError && session !== undefined) session.fail(error);
       else throw error;
     }
   }
 
-  /** A frame whose kind was not told by its third byte, or that is rare. */
-  private sessionFrame(session: Session, body: Performative, bytes: Uint8Array, start: number, end: number): void {
+  /** A frame that is rare. */
+  private sessionFrame(session: Session, body: Performative): void {
     switch (body.descriptor) {
       case Descriptor.attach:
         return session.attach(body);
@@ -89,10 +92,8 @@ export class SessionTable {
       case Descriptor.begin:
         throw new AmqpError(Condition.illegalState, `a second begin on channel ${session.channel}`);
       default:
-        throw new AmqpError(
-          Condition.notImplemented,
-          `${descriptorName(body.descriptor)} with a descriptor of ${end - start} bytes at ${bytes[start + 1]}`,
-        );
+        // Transfer, disposition and flow have come in their usual form.
+        throw new AmqpError(Condition.internalError, `${descriptorName(body.descriptor)} was passed over`);
     }
   }
 

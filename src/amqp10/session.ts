@@ -108,21 +108,26 @@ export class Session implements OutgoingHost {
         Condition.sessionErrantLink,
         `a transfer on link '${link.name}', where this broker is the sender`,
       );
-    this.guard(link, () => link.transfer(view));
+    try {
+      link.transfer(view);
+    } catch (error) {
+      endLink(link, error);
+    }
     if (this.incomingRoom * 2 <= this.limits.incomingWindow) this.openWindow();
   }
 
   flow(view: FlowView): void {
     if (this.ended) return;
+    const wasOpen = this.window.isOpen;
     this.window.update(view.nextIncomingId === absent ? undefined : view.nextIncomingId, view.incomingWindow);
     if (view.handle === absent) {
       if (view.echo) this.sendFlow(new Flow());
     } else {
       const link = this.linkOf(view.handle);
-      if (link instanceof OutgoingLink) this.guard(link, () => link.flow(view));
+      if (link instanceof OutgoingLink) link.flow(view);
       else (link as IncomingLink).flow(view.deliveryCount, view.echo);
     }
-    this.replenish();
+    if (!wasOpen && this.window.isOpen) this.replenish();
   }
 
   disposition(view: DispositionView): void {
@@ -328,16 +333,6 @@ export class Session implements OutgoingHost {
     return link;
   }
 
-  /** What is wrong with a link ends the link. */
-  private guard(link: Link, act: () => void): void {
-    try {
-      act();
-    } catch (error) {
-      if (error instanceof LinkError) link.fail(error);
-      else throw error;
-    }
-  }
-
   /** The receiver settles second: it waits for this (§2.6.12). */
   private settleToo({ first, last, bytes, stateAt: at, stateEnd }: DispositionView): void {
     const disposition = new Disposition();
@@ -371,4 +366,10 @@ export class Session implements OutgoingHost {
     this.deliveries.close();
     this.broker.forgetPublisher(this.ledger);
   }
+}
+
+/** What is wrong with a link ends the link. */
+function endLink(link: Link, error: unknown): void {
+  if (!(error instanceof LinkError)) throw error;
+  link.fail(error);
 }

@@ -58,7 +58,8 @@ export class TransferWindow {
     const whole = new Uint8Array(lead.length + end - start);
     whole.set(lead.bytes.subarray(0, lead.length));
     whole.set(bytes.subarray(start, end), lead.length);
-    this.rest = { head, bytes: whole, at: 0 };
+    // The head is used again.
+    this.rest = { head: { ...head }, bytes: whole, at: 0 };
     this.go(this.rest);
   }
 

@@ -88,8 +88,10 @@ function secondsOf(ms: bigint): ArgumentValue {
   return ms < 0n ? ms : new Timestamp(Number(ms / 1000n));
 }
 
-/** Integers of field tables have 64 bits with a sign. */
+/** As field tables are read: a number where that is exact. They have 64 bits with a sign. */
 function fitting(value: bigint): ArgumentValue {
+  const number = Number(value);
+  if (Number.isSafeInteger(number)) return number;
   return value > 2n ** 63n - 1n ? value.toString() : value;
 }
 

@@ -20,6 +20,7 @@ import { fetchEtcd } from './etcd.mjs';
 import { buildGoClientTests } from './go-client.mjs';
 import { fetchIp } from './ip.mjs';
 import { fetchPython } from './python.mjs';
+import { fetchProton } from './proton.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 const reports = 'build/reports';
@@ -43,6 +44,7 @@ const parts = {
     withServices(() => {
       if (longNames.length === 0 || longNames.includes('go-suite')) attempt(buildGoClientTests);
       if (longNames.length === 0 || longNames.includes('clients')) attempt(fetchClients);
+      if (longNames.length === 0 || longNames.includes('proton')) attempt(fetchProton);
       return runTests(
         'long',
         perFile(1, 6 * 3600),

@@ -23,6 +23,6 @@ export * from './generated/transactions.js';
 export { DispositionView, FlowView, StateKind, stateAt, TransferView } from './hot-performatives.js';
 export { absent } from './hot-reader.js';
 export { dataAt, forEachData, MessageView } from './message-view.js';
-export { decodePerformative, decodeSasl, performativeAt } from './performative.js';
+export { decodePerformative, decodeSasl, inUsualForm, performativeAt } from './performative.js';
 export { ProtocolId, protocolHeaderBytes, protocolIdAt } from './protocol-header.js';
 export * from './values.js';

@@ -1,7 +1,7 @@
 /** Frame bodies, the common way: they become objects. transfer, disposition and flow have a faster one (hot-performatives.ts). */
 import { ByteReader } from '../../wire/byte-reader.js';
 import { AmqpError, decodeFailure } from './amqp-error.js';
-import { FieldReader } from './field-reader.js';
+import { FieldReader, readDescriptor } from './field-reader.js';
 import { Code } from './format-codes.js';
 import { Condition } from './generated/conditions.js';
 import { descriptorName } from './generated/descriptors.js';
@@ -17,6 +17,25 @@ const reader = new ByteReader();
 export function performativeAt(bytes: Uint8Array, start: number, end: number): number {
   if (end - start < 3 || bytes[start] !== Code.described || bytes[start + 1] !== Code.smallUlong) return -1;
   return bytes[start + 2]!;
+}
+
+/**
+ * The frame body in [start, end) with its descriptor in the usual form, if it has another one; undefined if it is none. For those that are
+ * not decoded here.
+ */
+export function inUsualForm(bytes: Uint8Array, start: number, end: number): Uint8Array | undefined {
+  if (performativeAt(bytes, start, end) >= 0 || bytes[start] !== Code.described) return undefined;
+  let code: number;
+  try {
+    code = readDescriptor(reader.set(bytes, start + 1, end));
+  } catch (error) {
+    throw decodeFailure(error, 'a frame body');
+  }
+  if (code < 0 || code > 0xff) return undefined;
+  const usual = new Uint8Array(3 + end - reader.at);
+  usual.set([Code.described, Code.smallUlong, code]);
+  usual.set(bytes.subarray(reader.at, end), 3);
+  return usual;
 }
 
 /**

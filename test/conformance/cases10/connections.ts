@@ -5,6 +5,7 @@ import {
   Close,
   Descriptor,
   Disposition,
+  type MapValue,
   Open,
   ProtocolId,
   SaslInit,
@@ -91,6 +92,8 @@ const handshakes: readonly Case[] = [
     const open = await raw.expect(Descriptor.open);
     assert.ok(open.containerId !== '' && open.maxFrameSize >= 512 && open.channelMax > 0 && open.idleTimeOut! > 0);
     assert.equal(typeof open.properties?.get('product'), 'string');
+    const others = open.properties?.get('failover-server-list') as MapValue[];
+    assert.ok(others.some((place) => typeof place.get('network-host') === 'string' && place.get('port') !== undefined));
   }),
   dialRule('AMQP 1.0 §2.7.1', 'a max-frame-size below 512 is refused', async (raw) => {
     await raw.logIn();

@@ -1,6 +1,6 @@
 /** Sessions and their windows; attach and detach, and what ends them. */
 import assert from 'node:assert/strict';
-import { Coordinator, Descriptor, Detach, End, Target } from '../../../src/amqp10/codec/index.js';
+import { Coordinator, Descriptor, Detach, End, Source, Target, textOf } from '../../../src/amqp10/codec/index.js';
 import type { Case } from '../case.js';
 import { detaches, endsSession, openRule, sessionRule } from '../case10.js';
 import { accepted, delivery, message } from '../messages10.js';
@@ -164,6 +164,45 @@ export const links10: readonly Case[] = [
       },
     ),
   ),
+  sessionRule(
+    'AMQP 1.0 §3.5.3',
+    'a source that is to be made has an address, and goes with its link',
+    async (raw, client) => {
+      raw.attachReceiver('', { source: Object.assign(new Source(), { dynamic: true }) });
+      const { source } = await raw.expect(Descriptor.attach);
+      const address = textOf(source!.address)!;
+      const queue = decodeURIComponent(address.slice('/queues/'.length));
+      raw.flow({ handle: 0, deliveryCount: 0, linkCredit: 1 });
+      await client.publish('', queue, 'answer');
+      assert.equal((await delivery(raw)).text, 'answer');
+      raw.send(0, detach(0));
+      await raw.expect(Descriptor.detach);
+      await client.until('it is gone', async () => !(await client.hasQueue(queue)));
+    },
+  ),
+  sessionRule('AMQP 1.0 §3.5.4', 'a target that is to be made has an address', async (raw) => {
+    raw.attachSender(undefined, { target: Object.assign(new Target(), { dynamic: true }) });
+    const { target } = await raw.expect(Descriptor.attach);
+    await raw.expect(Descriptor.flow);
+    await raw.receiver(String((target as Target).address), 1, { handle: 1 });
+    raw.transfer(message('x'), { settled: true });
+    assert.equal((await delivery(raw)).text, 'x');
+  }),
+  sessionRule('addresses', 'from an exchange come the messages that it gets from then on', async (raw, client) => {
+    const topics = await client.exchange('topic');
+    const fanout = await client.exchange('fanout');
+    await raw.receiver(`/exchanges/${topics}/a.*`, 9, { handle: 0 });
+    await raw.receiver(topics, 9, { handle: 1 });
+    await raw.receiver(fanout, 9, { handle: 2 });
+    await client.publish(topics, 'a.b', 'both');
+    assert.deepEqual([(await delivery(raw)).text, (await delivery(raw)).text], ['both', 'both']);
+    await client.publish(topics, 'b.b', 'one');
+    assert.equal((await delivery(raw)).text, 'one');
+    await client.publish(fanout, '', 'all');
+    assert.equal((await delivery(raw)).text, 'all');
+    await raw.works();
+    assert.ok(raw.isQuiet);
+  }),
   sessionRule('AMQP 1.0 §4.1', 'a link to a transaction coordinator is refused', async (raw) => {
     raw.attachSender(undefined, { target: new Coordinator() });
     await raw.expect(Descriptor.attach);

@@ -108,6 +108,16 @@ const sending: readonly Case[] = [
     raw.sendBody(0, '00 53 14 c0 03 01 52 00');
     await detaches(raw, 'amqp:invalid-field', /delivery-id/);
   }),
+  sessionRule('AMQP 1.0 §1.4', 'frames mean the same with descriptors of every form', async (raw, client) => {
+    const queue = await client.queue();
+    await raw.sender(`/queues/${queue}`, { handle: 0 });
+    const data = Buffer.from(message('x')).toString('hex');
+    const symbol = Buffer.from('amqp:transfer:list').toString('hex');
+    raw.sendBody(0, `00 a3 12 ${symbol} c0 08 05 43 43 a0 01 30 43 41 ${data}`);
+    raw.sendBody(0, `00 80 0000000000000014 c0 09 05 43 52 01 a0 01 31 43 42 ${data}`);
+    assert.equal(await outcome(raw), Descriptor.accepted);
+    assert.deepEqual(await client.drain(queue), ['x', 'x']);
+  }),
   sessionRule('AMQP 1.0 §3.2', 'what is no message is rejected, and the link goes on', async (raw, client) => {
     const queue = await client.queue();
     await raw.sender(`/queues/${queue}`);
