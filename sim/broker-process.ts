@@ -1,11 +1,11 @@
 /** The production node, fitted to the simulator: everything of a broker but sockets for clients, HTTP and signals. */
 import { Hashing } from '../src/model/access/objects.js';
-import { delayedIncarnation, outboxIncarnation } from '../src/model/queue/outbox.js';
-import { opaqueHeaders } from '../src/model/dead-letter/death.js';
+import { delayedIncarnation, outboxIncarnation, partsIncarnation } from '../src/model/queue/outbox.js';
 import { RefusedError } from '../src/base/errors.js';
 import { BrokerNode } from '../src/broker-node.js';
 import { ClusterSecret } from '../src/cluster/link/cluster-secret.js';
 import { isLocalGroup } from '../src/cluster/map.js';
+import { simHeaders } from './client/message.js';
 import { plantedDisk } from './planted-disk.js';
 import type { GroupProbe, NodeProbe, QueueProbe, SimPorts, SimProcess } from './node-ports.js';
 
@@ -14,6 +14,9 @@ const secret = new ClusterSecret('what all simulated nodes know');
 
 /** Zeros written ahead: as many as a simulated journal has use for. */
 const zeroBytes = 16 * 1024;
+
+/** Sizes of large messages and their parts. */
+const smallBodies = { largeBytes: 1500, partBytes: 2000 };
 
 /** A join takes many answers. */
 const smallLimits = { backfillPositions: 3, backfillBytes: 500 };
@@ -30,7 +33,7 @@ export function createSimProcess(ports: SimPorts): SimProcess {
       slices,
       rules,
       cluster: { transport, coordinator, secret },
-      headers: opaqueHeaders,
+      headers: simHeaders,
       firstUsers: () => Promise.resolve([{ name: 'guest', tags: [], hashing: Hashing.sha256, hash: '', scram: '' }]),
     },
     {
@@ -41,6 +44,7 @@ export function createSimProcess(ports: SimPorts): SimProcess {
       minInSync: options.minInSync,
       placement: options.placement,
       memoryBytes: options.memoryBytes,
+      ...(options.large ? smallBodies : { largeBytes: Number.POSITIVE_INFINITY }),
       versions: ports.versions,
       journal: options.segmentBytes === 0 ? { zeroBytes } : { zeroBytes, segmentBytes: options.segmentBytes },
       limits: { timeShareMs: 700, ...(options.smallSlices ? smallLimits : {}) },
@@ -120,6 +124,11 @@ class BrokerProbe implements NodeProbe {
     return this.node.clients.client(group).attachment?.epoch ?? 0;
   }
 
+  attachment(group: number): unknown {
+    // It may be at its start still.
+    return (this.node.clients as BrokerNode['clients'] | undefined)?.client(group).attachment;
+  }
+
   groupOf(vhost: string, queue: string): number {
     return this.node.tables.queue(vhost, queue)?.group ?? -1;
   }
@@ -139,9 +148,13 @@ class BrokerProbe implements NodeProbe {
   queues(group: number): QueueProbe[] {
     const state = this.replicas.get(group)?.state;
     if (state === undefined) return [];
+    const returns = state.returns.list();
+    const of = (incarnation: number): [number, number][] =>
+      returns.filter(([queue]) => queue === incarnation).map(([, position, count]) => [position, count]);
     return [...state.allQueues()].map(({ incarnation, options, index }) => ({
       incarnation,
       durable: options.durable,
+      returns: String(of(incarnation).sort(([a], [b]) => a - b)),
       positions: index.positionsAscending(0, Number.MAX_SAFE_INTEGER),
     }));
   }
@@ -163,6 +176,16 @@ class BrokerProbe implements NodeProbe {
     let delivered = 0;
     for (const { primary, state } of this.replicas.values())
       if (primary !== undefined) for (const { index } of state.allQueues()) delivered += index.delivered;
+    let needless = 0;
+    let strayParts = 0;
+    for (const { state } of this.replicas.values()) {
+      let parts = 0;
+      for (const body of state.large.all()) {
+        if (body.messages === 0) needless++;
+        parts += body.count;
+      }
+      strayParts += Math.abs((state.queue(partsIncarnation)?.index.size ?? 0) - parts);
+    }
     const unfinished = clients.unfinished();
     // An outbox is consumed from for as long as its group is led; some have not had anything yet.
     const senders = this.node.outboxes.count;
@@ -171,7 +194,10 @@ class BrokerProbe implements NodeProbe {
     return {
       ...unfinished,
       'bytes in outboxes': clients.memory.bytes,
+      'queues whose publishers wait': clients.stops.size,
       'messages that nobody holds': delivered,
+      'bodies of large messages without a message': needless,
+      'parts of no large message': strayParts,
       'bytes on their way to the disk': store.journal.pendingBytes,
     };
   }

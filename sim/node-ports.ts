@@ -42,6 +42,8 @@ export interface ClusterOptions {
   placement: Placement;
   /** Bodies beyond this live on disk only. */
   memoryBytes: number;
+  /** Bodies of some kilobytes are large. */
+  large: boolean;
   /** Of the journal's segments: small ones are left, compacted and removed in a run. 0: the product's, which no run fills. */
   segmentBytes: number;
   /** Long walks take many turns. */
@@ -91,6 +93,8 @@ export interface QueueProbe {
   durable: boolean;
   /** Ascending. */
   positions: number[];
+  /** How often messages came back, where that is counted. */
+  returns: string;
 }
 
 /** The checkers' windows into a process. They are looked through between events, never during one. */
@@ -103,6 +107,8 @@ export interface NodeProbe {
   groups(): GroupProbe[];
   /** The epoch of the primary that this node takes deliveries and confirms of `group` from; 0 = of none. */
   attachedEpoch(group: number): number;
+  /** What ties it to that primary; another object after each time that the link was lost. */
+  attachment(group: number): unknown;
   /** The group of a queue; -1 = the node does not know the queue. */
   groupOf(vhost: string, queue: string): number;
   /** The groups between which queues move now. */

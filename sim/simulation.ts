@@ -20,6 +20,7 @@ import { watchElections } from './survivors.js';
 import { Upgrades } from './upgrades.js';
 import { Finding, SimWorld } from './world.js';
 import { Workload } from './workload.js';
+import type { KindName } from './workload/kinds.js';
 
 export interface RunOptions {
   seed: number;
@@ -29,6 +30,8 @@ export interface RunOptions {
   verbose?: boolean;
   /** A script instead of random faults. */
   scenario?: Scenario;
+  /** Queues that do something besides, instead of those that the seed says. */
+  kinds?: readonly KindName[];
 }
 
 export interface RunResult {
@@ -57,6 +60,8 @@ const startMsMax = 30_000;
 const convergeMsMax = 60_000;
 const answerMsMax = 60_000;
 const drainMsMax = 60_000;
+/** So many runs have large messages. */
+const largeShare = 0.3;
 /** Far above what a run needs: more is a storm, of messages, retries or timers. */
 const eventsMax = 400_000;
 
@@ -100,6 +105,10 @@ export class Simulation {
         // Every group's open chunk stays in memory; little more is needed.
         memoryBytes: this.shape.pick([groups + 6, 256]) * chunkBytes,
         segmentBytes: scenario?.segmentBytes ?? segmentBytesOf(new SimRandom(options.seed).fork('segments')),
+        large:
+          scenario === undefined
+            ? new SimRandom(options.seed).fork('large messages').chance(largeShare)
+            : scenario.large === true,
         smallSlices: new SimRandom(options.seed).fork('slices').chance(smallSlicesShare),
       },
       createProcess: options.createProcess,
@@ -121,8 +130,11 @@ export class Simulation {
             moves: scenario.moves ?? false,
             deaths: scenario.deaths ?? false,
             delays: scenario.delays ?? false,
+            flows: scenario.flows ?? false,
             transactions: scenario.transactions ?? false,
+            kinds: scenario.kinds ?? [],
           }),
+      ...(options.kinds === undefined ? {} : { kinds: options.kinds }),
     });
     this.director = new FaultDirector(this.world);
     this.upgrades = new Upgrades(this.world, scenario?.firstVersion);

@@ -17,6 +17,7 @@ import type { ClusterDefaults } from './cluster/membership.js';
 import type { ReplicationLimits } from './cluster/replication/context.js';
 import type { UserDescription } from './model/access/operations.js';
 import type { HeaderCodec } from './model/dead-letter/death.js';
+import { largeBytes, partBytes } from './model/large/sizes.js';
 import type { Disk } from './store/disk.js';
 
 /** The world of a node. */
@@ -55,6 +56,9 @@ export interface BrokerOptions extends ClusterDefaults {
   outboxBytesMax: number;
   journalPendingBytesMax: number;
   diskFreeBytesMin: number;
+  /** Bodies of more bytes are sent, kept and given out in parts of so many. */
+  largeBytes: number;
+  partBytes: number;
   /** Sizes of the journal's segments, and of what is written ahead in them; left out: the store's own. */
   journal: { segmentBytes?: number; zeroBytes?: number };
   times: HeartbeatTimes;
@@ -78,6 +82,8 @@ export const brokerDefaults: Omit<BrokerOptions, 'node'> = {
   outboxBytesMax: 64 * 1024 * 1024,
   journalPendingBytesMax: 64 * 1024 * 1024,
   diskFreeBytesMin: 50 * 1024 * 1024,
+  largeBytes,
+  partBytes,
   journal: {},
   times: heartbeatTimes,
   versions: protocolVersions,

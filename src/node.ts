@@ -86,6 +86,8 @@ export interface NodeOptions {
    * guest is the first.
    */
   users: ReadonlyMap<string, string> | undefined;
+  /** A file with definitions that are imported at each start. */
+  definitions?: string | null;
   /** Users who may come from this machine only. */
   loopbackUsers: readonly string[];
   /** Who comes without a name; '' = nobody may. */
@@ -111,6 +113,8 @@ export class Node {
   amqps: Endpoint | null;
   https: Endpoint | null;
   private readonly options: NodeOptions;
+  /** With whom the cluster begins: nobody, if there are definitions with users. */
+  private readonly first: Map<string, string>;
   private readonly clock: Clock = new ProcessClock();
   private readonly turn: Turn = new Turn(setImmediate, () => this.clock.now());
   private readonly folder: NodeDisk | undefined;
@@ -126,6 +130,7 @@ export class Node {
   private constructor(options: NodeOptions, disk: Disk) {
     this.name = options.node;
     this.options = options;
+    this.first = new Map(options.users ?? defaultUsers);
     this.amqp = options.amqp;
     this.http = options.http;
     this.amqps = options.amqps;
@@ -159,7 +164,7 @@ export class Node {
     const realm = new Realm({
       access: this.broker.tables.access,
       own: options.users ?? new Map(),
-      first: options.users ?? defaultUsers,
+      first: this.first,
       isSettled: () => this.knowsUsers,
       earlier: () => this.broker.recoveredAccess,
     });
@@ -174,7 +179,7 @@ export class Node {
 
   private async firstUsers(): Promise<UserDescription[]> {
     const users: UserDescription[] = [];
-    for (const [name, password] of this.options.users ?? defaultUsers)
+    for (const [name, password] of this.first)
       users.push({ name, tags: [Tag.administrator], ...(await this.authenticator.passwords.credentials(password)) });
     return users;
   }
@@ -238,7 +243,7 @@ export class Node {
     }
     await checkFree(options.amqp);
     await checkFree(options.amqps);
-    await broker.start();
+    await this.startBroker();
     const shared = {
       broker: broker.broker,
       turn: this.turn,
@@ -267,6 +272,18 @@ export class Node {
       ...(this.amqps === null ? {} : { amqps: addressOf(this.amqps) }),
       ...(this.https === null ? {} : { https: addressOf(this.https) }),
     });
+  }
+
+  /** With all that its definitions say. */
+  private async startBroker(): Promise<void> {
+    const { broker, authenticator } = this;
+    const { definitions: path, users } = this.options;
+    if (path === undefined || path === null) return await broker.start();
+    const { loadDefinitions, readDefinitionsFile } = await import('./management/definitions/file.js');
+    const definitions = await readDefinitionsFile(path);
+    if (users === undefined && definitions.sections.users.length > 0) this.first.clear();
+    await broker.start();
+    await loadDefinitions(broker, authenticator.passwords, definitions, later);
   }
 
   /** Through which clients come over TLS; undefined: none do. From here on certificates are watched. */

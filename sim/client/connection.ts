@@ -133,6 +133,7 @@ export class Connection {
     if (this.closed || delivery.state !== 'held') return;
     this.deliveries.delete(delivery);
     this.world.history.settle(delivery, state);
+    this.world.history.asked(consumer, 1);
     this.there((session) => {
       session.settle(delivery);
       session.grant(consumer, 1);
@@ -141,7 +142,9 @@ export class Connection {
 
   /** Allows one more delivery. */
   grant(consumer: Consumer): void {
-    if (!this.closed) this.there((session) => session.grant(consumer, 1));
+    if (this.closed) return;
+    this.world.history.asked(consumer, 1);
+    this.there((session) => session.grant(consumer, 1));
   }
 
   /** The client goes away; it hears nothing more from here. */
@@ -246,6 +249,11 @@ export class Connection {
         });
       },
       cancelled: (consumer, reason) => this.back(() => this.owner.cancelled(consumer, reason)),
+      later: (delayMs, run) => this.world.loop.after(delayMs, this.context, run),
+      cut: (reason) => {
+        this.world.trace.add(this.node.name, `closes the connection of ${this.owner.name}: ${reason}`);
+        this.dismiss();
+      },
     };
     const id = `${this.node.name}/${process.probe.boot}/${this.world.nextConnection++}`;
     return new Session(this.world, id, process, client);

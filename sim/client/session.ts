@@ -6,14 +6,25 @@ import { RefusedError } from '../../src/base/errors.js';
 import type { GroupClient } from '../../src/cluster/client/group-client.js';
 import { QueueHolder } from '../../src/cluster/client/subscription.js';
 import { MessageParts, type EnqueueView } from '../../src/log/record.js';
-import type { Broker, DeliverySink, Holder, PublishOwner, Route, Subscription } from '../../src/model/broker.js';
+import type {
+  Broker,
+  DeliverySink,
+  Holder,
+  PublishOwner,
+  Route,
+  Subscription,
+  StopWaiter,
+  Upload,
+} from '../../src/model/broker.js';
 import type { ClusterAccess } from '../../src/cluster/wiring/cluster-access.js';
 import { delayHeader } from '../../src/model/delay/delay-header.js';
 import type { ClusterPolicies } from '../../src/cluster/wiring/cluster-policies.js';
 import { Delivery, type Copy, type Message, type Send } from '../history.js';
 import type { NodeProbe, SimProcess } from '../node-ports.js';
+import type { SimRandom } from '../random.js';
 import type { SimWorld } from '../world.js';
-import { decodeMessage, encodeMessage } from './message.js';
+import { ArrivingBodies, SendingBody } from './bodies.js';
+import { decodeMessage, encodeMessage, nameOf } from './message.js';
 import { SessionTransaction } from './transaction.js';
 
 /** A consumer as client and session know it. */
@@ -24,6 +35,8 @@ export interface Consumer {
   /** Life of the queue's name when the client asked. */
   readonly life: number;
   subscription: Subscription | undefined;
+  /** Of the consumer, see `Asker`. */
+  readonly priority?: number;
 }
 
 export interface PublishRequest {
@@ -42,6 +55,10 @@ export interface SessionClient {
   unroutable(message: Message): void;
   delivered(delivery: Delivery, consumer: Consumer): void;
   cancelled(consumer: Consumer, reason: string): void;
+  /** Runs something at the node. */
+  later(delayMs: number, run: () => void): void;
+  /** The node closes the connection. */
+  cut(reason: string): void;
 }
 
 interface OpenPublish {
@@ -52,7 +69,7 @@ interface OpenPublish {
   unroutable: boolean;
 }
 
-export class Session implements PublishOwner, DeliverySink {
+export class Session implements PublishOwner, DeliverySink, StopWaiter {
   readonly id: string;
   readonly broker: Broker;
   readonly policies: ClusterPolicies;
@@ -68,6 +85,11 @@ export class Session implements PublishOwner, DeliverySink {
   /** What a publisher's socket holds while the node does not read from it. */
   private readonly unread: (() => void)[] = [];
   private readonly gateWatch: { close(): void };
+  private isStopped = false;
+  private readonly random: SimRandom;
+  /** A large message is being sent: what comes behind it waits in the socket. */
+  private sending: SendingBody | undefined;
+  private readonly arriving: ArrivingBodies;
   private nextTag = 1;
   private closed = false;
 
@@ -80,6 +102,8 @@ export class Session implements PublishOwner, DeliverySink {
     this.probe = probe;
     this.client = client;
     this.gateWatch = broker.gate.onChange(() => this.readAgain());
+    this.random = world.random.fork(`bodies of ${id}`);
+    this.arriving = new ArrivingBodies(broker, this.random, client.later, client.cut);
   }
 
   get isClosed(): boolean {
@@ -89,36 +113,66 @@ export class Session implements PublishOwner, DeliverySink {
   // ---- publishing ----
 
   publish(request: PublishRequest): void {
-    if (this.broker.gate.closed !== '' || this.unread.length > 0) {
+    if (!this.isRead || this.unread.length > 0) {
       this.unread.push(() => this.publish(request));
       return;
     }
+    this.publishNow(request);
+  }
+
+  /** `upload` has all of the body. False: it is not known yet where the message goes. */
+  private publishNow(request: PublishRequest, upload?: Upload): boolean {
     const { message, send } = request;
     const route = this.route(request.exchange, request.routingKey, request.message.delayMs);
+    if (upload !== undefined && route !== undefined && !(route.isKnown && upload.isAt(route))) {
+      this.client.later(5, () => this.publishSent(request, upload));
+      return false;
+    }
     if (route === undefined || route.queueCount === 0) {
+      upload?.abort();
       this.world.history.taken(message, send, 0);
       this.client.unroutable(message);
-      return;
+      return true;
     }
     const wire = { publisher: this.world.publisherNumber(message.publisher), number: message.number };
-    encodeMessage(this.parts, wire, request.exchange, request.routingKey, message.persistent, request.paddingBytes);
+    const { exchange, routingKey, paddingBytes } = request;
+    const isNamed = this.world.options.large;
+    const { persistent, labels } = message;
+    encodeMessage(this.parts, wire, exchange, routingKey, persistent, paddingBytes, labels, isNamed);
+    if (labels.lifeMs > 0) this.parts.expiresAt = this.world.wall() + labels.lifeMs;
+    if (upload === undefined) {
+      this.sending = SendingBody.begin(this.broker, route, this.parts, this.random, this.client.later, (sent) =>
+        this.publishSent(request, sent),
+      );
+      if (this.sending !== undefined) return true;
+    }
     const tag = this.nextTag++;
     const open: OpenPublish = { message, partsLeft: 0, refused: false, unroutable: false };
     this.publishes.set(tag, open);
-    open.partsLeft = this.broker.publish(route, this.parts, this, tag);
+    open.partsLeft = (upload ?? this.broker).publish(route, this.parts, this, tag);
     // The bytes are copied before publish returns.
     this.parts.bodyBytes.fill(0xee);
     this.parts.metaBytes.fill(0xee);
     this.parts.headerBytes.fill(0xee);
+    if (this.broker.stops.isAny) this.isStopped = this.broker.stops.await(route, this) !== '';
     // A node that may have missed wiring takes a message without knowing where it goes.
     this.world.history.taken(message, send, route.isKnown ? route.queueCount : -1);
+    return true;
+  }
+
+  /** A large message is complete. */
+  private publishSent(request: PublishRequest, upload: Upload): void {
+    if (this.closed) return upload.abort();
+    if (!this.publishNow(request, upload)) return;
+    this.sending = undefined;
+    this.readAgain();
   }
 
   /** Publishes and settles in one transaction; resolves when it is safe. */
   transact(requests: readonly PublishRequest[], inputs: readonly Delivery[]): Promise<void> {
     return new Promise((resolve, reject) => {
       const begin = (): void => {
-        if (this.broker.gate.closed === '' && this.unread.length === 0) this.commit(requests, inputs, resolve, reject);
+        if (this.isRead && this.unread.length === 0) this.commit(requests, inputs, resolve, reject);
         else this.unread.push(begin);
       };
       begin();
@@ -156,9 +210,20 @@ export class Session implements PublishOwner, DeliverySink {
     this.completed(tag);
   }
 
+  /** Publishers are read: the node takes messages, no queue that this one published to is too full, and no large message is being sent. */
+  private get isRead(): boolean {
+    return this.broker.gate.closed === '' && !this.isStopped && this.sending === undefined;
+  }
+
+  /** StopWaiter. */
+  goOn(): void {
+    this.isStopped = false;
+    this.readAgain();
+  }
+
   /** The node reads from publishers again. */
   private readAgain(): void {
-    if (this.closed || this.broker.gate.closed !== '') return;
+    if (this.closed || !this.isRead) return;
     for (const read of this.unread.splice(0)) read();
   }
 
@@ -178,6 +243,7 @@ export class Session implements PublishOwner, DeliverySink {
     this.publishes.delete(tag);
     if (this.closed) return;
     if (open.refused) {
+      this.world.history.refused(open.message, this.broker.node);
       this.client.refused(open.message);
       return;
     }
@@ -215,7 +281,7 @@ export class Session implements PublishOwner, DeliverySink {
       consumerTag: `c${consumer.id}`,
       noAck: consumer.noAck,
       exclusive: false,
-      arguments: {},
+      arguments: consumer.priority === undefined ? {} : { 'x-priority': consumer.priority },
       connection: this.id,
       credit,
       sink: this,
@@ -235,12 +301,37 @@ export class Session implements PublishOwner, DeliverySink {
     await consumer.subscription.cancel();
   }
 
-  deliver(subscription: Subscription, position: number, redelivered: boolean, message: EnqueueView): void {
+  deliver(
+    subscription: Subscription,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void {
     const consumer = subscription.cookie as Consumer;
-    const delivery = this.record(consumer, subscription, position, redelivered, message);
+    this.whenWhole(consumer, subscription, position, redelivered, message, returns, (delivery) =>
+      this.client.delivered(delivery, consumer),
+    );
+  }
+
+  /** Calls `take` when the message is there, all of it. */
+  private whenWhole(
+    consumer: Consumer,
+    holder: Holder,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+    take: (delivery: Delivery) => void,
+  ): void {
+    const delivery = this.record(consumer, holder, position, redelivered, message, returns);
     if (delivery === undefined) return;
-    if (!consumer.noAck) this.held.set(delivery, subscription);
-    this.client.delivered(delivery, consumer);
+    if (!consumer.noAck) this.held.set(delivery, holder);
+    if (this.arriving.isEmpty && !message.isLarge) return take(delivery);
+    this.arriving.add(holder, message, (whole) => {
+      if (this.copyOf(consumer, whole) === delivery.facts.copy) take(delivery);
+      else this.world.fail('calls', `the body of a large message from ${consumer.queue} is that of another one`);
+    });
   }
 
   cancelled(subscription: Subscription, reason: string): void {
@@ -261,12 +352,8 @@ export class Session implements PublishOwner, DeliverySink {
       noAck: consumer.noAck,
       connection: this.id,
       sink: this,
-      got: (message, position, redelivered, _remaining, holder) => {
-        const delivery = this.record(consumer, holder, position, redelivered, message);
-        if (delivery === undefined) return;
-        if (!consumer.noAck) this.held.set(delivery, holder);
-        got(delivery);
-      },
+      got: (message, position, redelivered, _remaining, holder, returns) =>
+        this.whenWhole(consumer, holder, position, redelivered, message, returns, got),
       empty: () => got(undefined),
       failed,
     });
@@ -292,9 +379,12 @@ export class Session implements PublishOwner, DeliverySink {
     if (this.closed) return;
     this.closed = true;
     this.gateWatch.close();
+    this.broker.stops.forget(this);
+    this.sending?.abort();
     for (const subscription of this.subscriptions) subscription.close();
     this.broker.forgetSink(this);
     this.broker.forgetPublisher(this);
+    this.arriving.close();
     for (const delivery of this.held.keys()) this.world.history.settle(delivery, 'dropped');
     this.held.clear();
     this.broker.connectionClosed(this.id);
@@ -306,6 +396,7 @@ export class Session implements PublishOwner, DeliverySink {
     position: number,
     redelivered: boolean,
     view: EnqueueView,
+    returns: number,
   ): Delivery | undefined {
     const { world } = this;
     if (this.closed) {
@@ -329,6 +420,8 @@ export class Session implements PublishOwner, DeliverySink {
       noAck: consumer.noAck,
       group,
       epoch,
+      attachment: group < 0 ? undefined : this.probe.attachment(group),
+      returns,
     });
     world.history.delivered(delivery);
     return delivery;
@@ -338,7 +431,7 @@ export class Session implements PublishOwner, DeliverySink {
     const { world } = this;
     let wire: { publisher: number; number: number };
     try {
-      wire = decodeMessage(view);
+      wire = view.isLarge ? nameOf(view) : decodeMessage(view);
     } catch (error) {
       world.fail('calls', `a damaged message from ${consumer.queue}: ${String(error)}`);
       return undefined;

@@ -2,13 +2,16 @@ import { brokenHandOver } from './broken-hand-over.js';
 import { coordinatorRestored } from './coordinator-restored.js';
 import { deaths } from './deaths.js';
 import { delays } from './delays.js';
+import { large } from './large.js';
 import { deposedPrimary } from './deposed-primary.js';
 import { doubleFailover } from './double-failover.js';
 import { earlyRetry } from './early-retry.js';
 import { elections } from './elections.js';
 import { handOver } from './hand-over.js';
 import { handOverPutOff } from './hand-over-put-off.js';
+import { flows } from './flows.js';
 import { forgotten } from './forgotten.js';
+import { boundedQueues, keyedQueues, sideWays, turns } from './kinds.js';
 import { killWhileJoining } from './kill-while-joining.js';
 import { lateConfirms } from './late-confirms.js';
 import { lostBatch } from './lost-batch.js';
@@ -33,17 +36,21 @@ import { wiring } from './wiring.js';
 
 /** Every directed scenario. With all rules kept each must be green, like any run. */
 export const scenarios: readonly Scenario[] = [
+  boundedQueues,
   brokenHandOver,
   coordinatorRestored,
   deaths,
   delays,
+  large,
   deposedPrimary,
   doubleFailover,
   earlyRetry,
   elections,
   handOver,
   handOverPutOff,
+  flows,
   forgotten,
+  keyedQueues,
   killWhileJoining,
   lateConfirms,
   lostBatch,
@@ -58,10 +65,12 @@ export const scenarios: readonly Scenario[] = [
   queueMoves,
   reattachment,
   rollingUpgrade,
+  sideWays,
   staleRecords,
   tooFew,
   tooFewOfAQueue,
   transactions,
+  turns,
   unansweredShrink,
   wiring,
 ];

@@ -1,5 +1,6 @@
 import type { RuleName } from '../../src/base/rules.js';
 import type { ConsumerStyle } from '../workload/consumer.js';
+import type { KindName } from '../workload/kinds.js';
 import type { Stage } from './stage.js';
 
 /**
@@ -26,10 +27,16 @@ export interface Scenario {
   readonly moves?: boolean;
   /** Messages die in a queue, and go to another one. */
   readonly deaths?: boolean;
+  /** Many messages are large. Left out: none is. */
+  readonly large?: boolean;
   /** Messages wait for their time. */
   readonly delays?: boolean;
+  /** Publishers wait for a queue that is too full. */
+  readonly flows?: boolean;
   /** Clients take messages and publish others in transactions. */
   readonly transactions?: boolean;
+  /** Queues that do something besides. */
+  readonly kinds?: readonly KindName[];
   /** Policies come and go. */
   readonly policies?: boolean;
   /** Bytes of the journal's segments. */

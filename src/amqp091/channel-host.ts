@@ -2,9 +2,10 @@ import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Turn } from '../base/turn.js';
 import type { MessageParts } from '../log/record.js';
-import type { Broker, ConnectionId } from '../model/broker.js';
+import type { Broker, ConnectionId, Route } from '../model/broker.js';
 import type { Occupancy } from '../security/occupancy.js';
 import type { Permissions } from '../security/permissions.js';
+import type { ClientTraits } from './client-traits.js';
 import type { FrameWriter } from './codec/index.js';
 import type { BacklogTotal } from './backlog-total.js';
 import type { ConfirmLedger } from './confirm-ledger.js';
@@ -22,8 +23,7 @@ export interface ChannelHost extends BodyHolder {
   readonly user: string;
   readonly permissions: Permissions;
   readonly occupancy: Occupancy;
-  /** The client has the capability consumer_cancel_notify. */
-  readonly cancelNotify: boolean;
+  readonly traits: ClientTraits;
   readonly broker: Broker;
   readonly turn: Turn;
   readonly clock: Clock;
@@ -44,6 +44,8 @@ export interface ChannelHost extends BodyHolder {
   /** This connection has published, so that the gate concerns it. */
   readonly publishes: boolean;
   beginsToPublish(): void;
+  /** The channel has published by that route, and publishers to some queues wait (see Blockage). */
+  publishedBy(route: Route, channel: number): void;
   /** The ledger wants to be flushed when this turn's output leaves. */
   confirmsDue(ledger: ConfirmFlush): void;
   /** Of all channels together. */

@@ -1,5 +1,6 @@
 import { Channel } from './channel.js';
 import type { ChannelHost } from './channel-host.js';
+import { ChannelOutput } from './channel-output.js';
 import { ChannelOpenOk, Frame, MethodId, methodIdAt, ProtocolError, ReplyCode } from './codec/index.js';
 
 /** The channels of a connection by number: opens them and gives each its frames. */
@@ -8,6 +9,8 @@ export class ChannelTable {
   private readonly channelMax: number;
   private readonly channels: (Channel | undefined)[] = [];
   private openCount = 0;
+  /** Those that write the body of a large message, which may outlive its channel. */
+  private readonly writing = new Map<number, ChannelOutput>();
 
   /** @param channelMax as negotiated; 0 = no limit but the numbers themselves. */
   constructor(host: ChannelHost, channelMax: number) {
@@ -19,9 +22,17 @@ export class ChannelTable {
     return this.openCount;
   }
 
+  get(number: number): Channel | undefined {
+    return this.channels[number];
+  }
+
   /** No channel waits for the broker or has frames queued. */
   get idle(): boolean {
-    return this.channels.every((channel) => channel === undefined || channel.idle);
+    return this.every((channel) => channel.idle);
+  }
+
+  every(is: (channel: Channel) => boolean): boolean {
+    return this.channels.every((channel) => channel === undefined || is(channel));
   }
 
   // Frames of channels other than 0, payload [start, end). They throw ProtocolError for the connection.
@@ -63,8 +74,14 @@ export class ChannelTable {
     for (const channel of this.channels) if (channel !== undefined) visit(channel);
   }
 
+  /** The client reads again: bodies of large messages go on. */
+  roomForBodies(): void {
+    for (const out of this.writing.values()) out.goOn();
+  }
+
   /** The connection ends, and all its channels with it. */
   dispose(): void {
+    for (const out of this.writing.values()) out.close();
     this.forEach((channel) => {
       channel.dispose();
       this.remove(channel.number);
@@ -86,10 +103,11 @@ export class ChannelTable {
     }
     const full = this.host.occupancy.openChannel(this.host.user);
     if (full !== '') throw new ProtocolError(ReplyCode.notAllowed, full, methodId);
-    this.channels[number] = new Channel(this.host, number);
+    const out = this.writing.get(number) ?? new ChannelOutput(this.host, number, this.writing);
+    this.channels[number] = new Channel(this.host, number, out);
     this.openCount++;
     counters.channelsOpened++;
-    this.host.frames.method(number, new ChannelOpenOk());
+    out.frames.method(number, new ChannelOpenOk());
     this.host.output.touch();
   }
 }

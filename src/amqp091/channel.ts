@@ -9,6 +9,7 @@
  */
 import { Backlog } from './backlog.js';
 import type { ChannelHost } from './channel-host.js';
+import type { ChannelOutput } from './channel-output.js';
 import {
   AckView,
   ChannelClose,
@@ -37,6 +38,7 @@ const ackView = new AckView();
 export class Channel {
   readonly number: number;
   readonly host: ChannelHost;
+  readonly out: ChannelOutput;
   readonly deliveries: Deliveries;
   readonly publisher: Publisher;
   state: ChannelState = ChannelState.open;
@@ -53,16 +55,18 @@ export class Channel {
   /** The method being handled, or that was last: what an error is blamed on. */
   private methodId = 0;
 
-  constructor(host: ChannelHost, number: number) {
+  constructor(host: ChannelHost, number: number, out: ChannelOutput) {
     this.host = host;
     this.number = number;
+    this.out = out;
     this.publisher = new Publisher(
       host,
       number,
+      out,
       (error) => this.fail(error),
       () => this.deliveries.replies?.address?.text,
     );
-    this.deliveries = new Deliveries(host, number, (consumer) => consumeStarted(this, consumer));
+    this.deliveries = new Deliveries(host, number, out, (consumer) => consumeStarted(this, consumer));
   }
 
   /** Nothing waits for the broker, nothing is queued. */
@@ -92,7 +96,7 @@ export class Channel {
   /** Answers with a method, unless the client said it does not wait. */
   reply(method: Method, noWait = false): void {
     if (noWait) return;
-    this.host.frames.method(this.number, method);
+    this.out.frames.method(this.number, method);
     this.host.output.touch();
   }
 

@@ -15,24 +15,22 @@ import type { Turn } from '../base/turn.js';
 import { MessageParts } from '../log/record.js';
 import type { Departed } from '../model/access/access-tables.js';
 import type { Admission } from '../model/admission.js';
-import type { Broker, ConnectionId } from '../model/broker.js';
+import type { Broker, ConnectionId, Route } from '../model/broker.js';
 import type { Occupancy } from '../security/occupancy.js';
 import { type Peer, peerAt } from '../security/peer.js';
 import type { Permissions } from '../security/permissions.js';
 import { BacklogTotal } from './backlog-total.js';
+import { Blockage } from './blockage.js';
 import type { ChannelHost, ConfirmFlush } from './channel-host.js';
 import { ChannelTable } from './channel-table.js';
 import {
-  ConnectionBlocked,
   ConnectionClose,
   ConnectionCloseOk,
-  ConnectionUnblocked,
   ConnectionUpdateSecretOk,
   decodeMethod,
   type FrameHandler,
   FrameParser,
   FrameWriter,
-  fitShortString,
   type Method,
   MethodId,
   methodIdAt,
@@ -40,11 +38,12 @@ import {
   ProtocolError,
   ReplyCode,
 } from './codec/index.js';
+import type { ClientTraits } from './client-traits.js';
 import type { ConnectionContext, ConnectionOwner, Transport } from './connection-context.js';
 import { type ConnectionInfo, connectionInfo } from './connection-info.js';
 import type { Counters } from './counters.js';
 import { describeFault, isFault, notDueOnChannel0, toProtocolError } from './errors.js';
-import { hasCapability, type Tuning } from './handshake.js';
+import type { Tuning } from './handshake.js';
 import { Heartbeat, type HeartbeatOwner } from './heartbeat.js';
 import { Input, type InputOwner } from '../socket/input.js';
 import { Pause } from '../socket/input-gate.js';
@@ -83,15 +82,14 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   private readonly opening: Opening;
   private readonly connectedAt: number;
   private state: State = State.opening;
-  private channels: ChannelTable;
+  channels: ChannelTable;
   private heart: Heartbeat | null = null;
   private deadline: Timer;
   private ledgersDue: ConfirmFlush[] = [];
-  /** connection.close has come while channels still wait for the broker. */
+  /** connection.close has come while channels still wait for the broker; it has its close-ok. */
   private closeRequested = false;
-  /** It has its close-ok. */
   private closeAnswered = false;
-  private toldBlocked = false;
+  private readonly blockage: Blockage = new Blockage(this);
   /** The broker was told that the connection has ended. */
   private released = false;
 
@@ -136,8 +134,8 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   // What the management and the server ask
 
   get info(): ConnectionInfo {
-    const { id, name, stateName: state, connectedAt, bytesIn } = this;
-    const own = { id, name, state, channels: this.channels.count, connectedAt, bytesIn, tls: this.peer.tls };
+    const { id, name, stateName: state, connectedAt, bytesIn, channels, peer } = this;
+    const own = { id, name, state, channels: channels.count, connectedAt, bytesIn, tls: peer.tls };
     return connectionInfo(this.socket, this.opening, { ...own, pendingBytes: this.output.pendingBytes });
   }
 
@@ -165,15 +163,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   /** The broker's gate has opened ('') or closed. */
   gateChanged(reason: string): void {
-    if (this.state !== State.running || !this.publishes) return;
-    const shut = reason !== '';
-    if (shut !== this.input.isPausedBy(Pause.gate)) {
-      if (shut) this.input.pause(Pause.gate);
-      else this.input.unpause(Pause.gate);
-    }
-    if (shut === this.toldBlocked || !hasCapability(this.opening.clientProperties, 'connection.blocked')) return;
-    this.toldBlocked = shut;
-    this.send(shut ? new ConnectionBlocked(fitShortString(reason)) : new ConnectionUnblocked());
+    if (this.state === State.running && this.publishes) this.blockage.gateChanged(reason);
   }
 
   // FrameHandler
@@ -271,8 +261,8 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     return this.opening.permissions!;
   }
 
-  get cancelNotify(): boolean {
-    return hasCapability(this.opening.clientProperties, 'consumer_cancel_notify');
+  get traits(): ClientTraits {
+    return this.opening.traits;
   }
 
   get holdsBacklogs(): boolean {
@@ -283,6 +273,10 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   beginsToPublish(): void {
     this.publishes = true;
     if (this.broker.gate.closed !== '') this.gateChanged(this.broker.gate.closed);
+  }
+
+  publishedBy(route: Route, channel: number): void {
+    this.blockage.published(route, this.channels.get(channel)!);
   }
 
   confirmsDue(ledger: ConfirmFlush): void {
@@ -357,6 +351,10 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     if (this.input.isPausedBy(Pause.output)) this.input.unpause(Pause.output);
   }
 
+  roomForBodies(): void {
+    this.channels.roomForBodies();
+  }
+
   /** What is delivered here may have been delivered elsewhere since, flagged: this client must not see it unflagged now. */
   overdue(): void {
     this.drop('this process stood still while it delivered');
@@ -398,7 +396,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   private get stateName(): string {
     if (this.state === State.opening) return this.opening.step;
-    return this.state === State.running && this.input.isPausedBy(Pause.gate) ? 'blocked' : this.state;
+    return this.state === State.running && this.blockage.isBlocked ? 'blocked' : this.state;
   }
 
   private connectionMethod(bytes: Uint8Array, start: number, end: number): void {
@@ -423,6 +421,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   private closeByClient(): void {
     if (this.closeRequested) return;
     this.closeRequested = true;
+    this.blockage.close();
     if (this.channels.idle) {
       this.finishClose();
       return;
@@ -492,6 +491,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   /** Channels end, what their clients hold goes back, exclusive queues are deleted. */
   private releaseBroker(): void {
     this.channels.dispose();
+    this.blockage.close();
     if (this.released || this.opening.step !== Step.done) return;
     this.released = true;
     this.broker.connectionClosed(this.id);

@@ -9,6 +9,7 @@ import type { EnqueueView } from '../log/record.js';
 import type { DeliverySink, Holder, Subscription } from '../model/broker.js';
 import { deliveryCost } from '../model/delivery-cost.js';
 import type { ChannelHost } from './channel-host.js';
+import type { ChannelOutput } from './channel-output.js';
 import { BasicCancel, type DeliverTemplate } from './codec/index.js';
 import type { Consumer } from './consumer.js';
 import { Credit } from './credit.js';
@@ -18,6 +19,9 @@ import { Outcome, Unacked } from '../model/unacked.js';
 
 /** Bytes of a delivery besides tag, meta, header and body: three frames with their fixed parts. */
 const deliveryOverheadBytes = 60;
+
+/** So many of the messages that a client holds are looked at. */
+const lookMax = 1000;
 
 /** Writes consume-ok; before a consumer's first delivery at the latest. */
 export type ConsumerStarter = (consumer: Consumer) => void;
@@ -29,6 +33,7 @@ export class Deliveries implements DeliverySink {
   replies: ReplyConsumer | null = null;
   private readonly host: ChannelHost;
   private readonly channel: number;
+  private readonly out: ChannelOutput;
   private readonly start: ConsumerStarter;
   private unacked: Unacked = new Unacked();
   /** Ended consumers of which the client still holds messages. */
@@ -36,9 +41,10 @@ export class Deliveries implements DeliverySink {
   private nextTag = 1;
   private closed = false;
 
-  constructor(host: ChannelHost, channel: number, start: ConsumerStarter) {
+  constructor(host: ChannelHost, channel: number, out: ChannelOutput, start: ConsumerStarter) {
     this.host = host;
     this.channel = channel;
+    this.out = out;
     this.start = start;
     this.credit = new Credit(host.limits, host.output, () => host.turn.add(Phase.log, this.credit));
   }
@@ -46,6 +52,17 @@ export class Deliveries implements DeliverySink {
   /** The client holds so much that it must settle some first. */
   get exhausted(): boolean {
     return this.unacked.size >= this.host.limits.unackedMax;
+  }
+
+  /** It has no consumer, and its client holds nothing. */
+  get isUnused(): boolean {
+    return this.consumers.size === 0 && this.unacked.size === 0;
+  }
+
+  /** Its client holds messages of a queue that is too full, among the first of those that it holds. */
+  get holdsStopped(): boolean {
+    const { stops } = this.host.broker;
+    return this.unacked.someOldest(lookMax, (holder) => stops.concerns(holder));
   }
 
   /** Takes a consumer whose subscription is being asked for, and returns its first credit. */
@@ -96,18 +113,19 @@ export class Deliveries implements DeliverySink {
     }
     const tag = this.nextTag++;
     if (!consumer.noAck) this.hold(tag, position, subscription, consumer);
-    this.host.frames.deliver(consumer.template, tag, redelivered, shownMessage(message, returns));
+    this.out.frames.deliver(consumer.template, tag, redelivered, shownMessage(message, returns));
     this.host.counters.delivered++;
     output.delivered(
       deliveryOverheadBytes + consumer.tag.length + message.metaLength + message.headerLength + message.bodyLength,
     );
+    if (message.isLarge) this.out.body(this.host.broker.body(subscription, message));
   }
 
   /** A reply from another client. Nobody has promised that it comes: one that the client does not read is gone. */
   deliverReply(template: DeliverTemplate, message: EnqueueView): void {
-    const { output, frames, counters } = this.host;
+    const { output, counters } = this.host;
     if (this.closed || output.overfull) return;
-    frames.deliver(template, this.nextTag++, false, shownMessage(message, 0));
+    this.out.frames.deliver(template, this.nextTag++, false, shownMessage(message, 0));
     counters.delivered++;
     output.delivered(deliveryOverheadBytes + message.metaLength + message.headerLength + message.bodyLength);
   }
@@ -129,20 +147,22 @@ export class Deliveries implements DeliverySink {
     this.unacked.forEach(visit);
   }
 
-  /** Answers basic.get with a message; `holder` is null if it needs no acknowledgement. */
+  /** Answers basic.get with a message. */
   got(
     message: EnqueueView,
     position: number,
     redelivered: boolean,
     remaining: number,
-    holder: Holder | null,
+    holder: Holder,
+    noAck: boolean,
     returns: number,
   ): void {
     const tag = this.nextTag++;
-    if (holder) this.hold(tag, position, holder, null);
-    this.host.frames.getOk(this.channel, tag, redelivered, shownMessage(message, returns), remaining);
+    if (!noAck) this.hold(tag, position, holder, null);
+    this.out.frames.getOk(this.channel, tag, redelivered, shownMessage(message, returns), remaining);
     this.host.counters.got++;
     this.host.output.delivered(deliveryOverheadBytes + message.metaLength + message.headerLength + message.bodyLength);
+    if (message.isLarge) this.out.body(this.host.broker.body(holder, message));
   }
 
   /** See Unacked.settle. */
@@ -204,8 +224,8 @@ export class Deliveries implements DeliverySink {
 
   /** basic.cancel from our side, to clients that know it (capability consumer_cancel_notify). */
   private notifyCancelled(consumer: Consumer): void {
-    if (!this.host.cancelNotify) return;
-    this.host.frames.method(this.channel, new BasicCancel(consumer.tag, true));
+    if (!this.host.traits.cancelNotify) return;
+    this.out.frames.method(this.channel, new BasicCancel(consumer.tag, true));
     this.host.output.touch();
   }
 

@@ -19,6 +19,11 @@ export interface Limits {
   heartbeatSeconds: number;
   /** Bytes of a message's body. */
   messageBytesMax: number;
+  /** The same where the message cannot be sent on as it comes: to be returned, to a waiting client. */
+  gatheredBytesMax: number;
+  /** Large messages that a connection sends at a time, on as many channels; and all together. */
+  uploadsMax: number;
+  allUploadsMax: number;
   /** Bytes of bodies in several frames that a connection's channels have received in part. */
   partialBytesMax: number;
   /** The same for all connections together; above it the one that holds the most is closed. */
@@ -60,7 +65,10 @@ export const defaultLimits: Limits = {
   frameMax: 131_072,
   channelMax: 2_047,
   heartbeatSeconds: 60,
-  messageBytesMax: 128 * 1024 * 1024,
+  messageBytesMax: 512 * 1024 * 1024,
+  gatheredBytesMax: 128 * 1024 * 1024,
+  uploadsMax: 64,
+  allUploadsMax: 1024,
   partialBytesMax: 256 * 1024 * 1024,
   allPartialBytesMax: 512 * 1024 * 1024,
   backlogBytesMax: 256 * 1024,

@@ -16,6 +16,9 @@ export class PartialBodies {
   private readonly limits: Limits;
   private readonly held: Map<BodyHolder, number> = new Map();
   private total = 0;
+  /** Large messages that have come in part: they are not held here, but on their way. */
+  private readonly uploads: Map<BodyHolder, number> = new Map();
+  private allUploads = 0;
 
   constructor(limits: Limits) {
     this.limits = limits;
@@ -44,6 +47,23 @@ export class PartialBodies {
     this.total -= bytes;
   }
 
+  /** `holder` begins to send a large message. Throws ProtocolError 506, and nothing is counted, if it may not. */
+  beginUpload(holder: BodyHolder): void {
+    const { uploadsMax, allUploadsMax } = this.limits;
+    const own = this.uploads.get(holder) ?? 0;
+    if (own >= uploadsMax) throw tooMany(`this connection sends ${own} large messages at a time`);
+    if (this.allUploads >= allUploadsMax) throw tooMany(`clients send ${this.allUploads} large messages at a time`);
+    this.uploads.set(holder, own + 1);
+    this.allUploads++;
+  }
+
+  endUpload(holder: BodyHolder): void {
+    const left = this.uploads.get(holder)! - 1;
+    if (left > 0) this.uploads.set(holder, left);
+    else this.uploads.delete(holder);
+    this.allUploads--;
+  }
+
   private relieve(asking: BodyHolder, wanted: number): void {
     let largest = asking;
     let most = wanted;
@@ -56,6 +76,10 @@ export class PartialBodies {
     if (largest === asking) throw tooMuch(text);
     largest.fail(tooMuch(text));
   }
+}
+
+function tooMany(what: string): ProtocolError {
+  return new ProtocolError(ReplyCode.resourceError, `${what}, there may be no more`, MethodId.basicPublish);
 }
 
 function tooMuch(what: string): ProtocolError {

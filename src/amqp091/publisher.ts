@@ -3,7 +3,7 @@
  *
  * Nothing is copied on the usual way: method, header and body lie in the read buffer, the views point there and the broker
  * copies from there. Two things break that: a content whose rest has not come when the read buffer is used up (its meta
- * and header are copied aside, `detach`), and a body in several frames (they are gathered).
+ * and header are copied aside, `detach`), and a body in several frames: it is gathered or, if it is large, goes on as it comes.
  *
  * The last route is kept with the bytes of exchange and routing key, and found again by comparing those; others are in RouteMemo.
  */
@@ -13,6 +13,7 @@ import { replyQueue } from '../model/replies.js';
 import { sameBytes } from '../wire/bytes.js';
 import { carbonKeys, hiddenHeaders, shownHeaders } from './carbon-copies.js';
 import type { ChannelHost, ConfirmFlush } from './channel-host.js';
+import type { ChannelOutput } from './channel-output.js';
 import type { ChannelTransaction } from './channel-transaction.js';
 import { ContentHeader, MethodId, ProtocolError, PublishView, ReplyCode, RoutingField } from './codec/index.js';
 import { ConfirmLedger } from './confirm-ledger.js';
@@ -20,6 +21,7 @@ import { propertyText } from './header-codec.js';
 import { type HeaderChange, rewriteHeaders } from './header-rewrite.js';
 import type { OpenContent } from '../socket/input.js';
 import { Pause } from '../socket/input-gate.js';
+import { LargePublish, RouteWait } from './large-publish.js';
 import { LatePublish } from './late-publish.js';
 import { shownParts } from './shown-message.js';
 
@@ -44,6 +46,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
   confirms: ConfirmLedger | null = null;
   private readonly host: ChannelHost;
   private readonly channel: number;
+  private readonly out: ChannelOutput;
   private readonly fail: (error: ProtocolError) => void;
   private readonly ownAddress: () => string | undefined;
   /** Own what is published while it is not known where it goes: what is mandatory, and what is not. */
@@ -60,6 +63,10 @@ export class Publisher implements OpenContent, ConfirmFlush {
   /** See RouteMemo. */
   private readonly scope: number;
   private holdsInput = false;
+  /** What is being sent on as it comes. */
+  private large: LargePublish | null = null;
+  /** Of a large message it is not known yet where it goes. */
+  private routing: RouteWait | null = null;
   private readonly readHeaders = () => shownHeaders(this.header.properties);
   private readonly readProperty: Properties = (name) => propertyText(this.header.properties, name);
 
@@ -70,11 +77,13 @@ export class Publisher implements OpenContent, ConfirmFlush {
   constructor(
     host: ChannelHost,
     channel: number,
+    out: ChannelOutput,
     fail: (error: ProtocolError) => void,
     replyAddress: () => string | undefined,
   ) {
     this.host = host;
     this.channel = channel;
+    this.out = out;
     this.fail = fail;
     this.scope = host.routes.scope(host.vhost, host.user);
     this.ownAddress = replyAddress;
@@ -110,6 +119,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
     }
     this.expecting = Expect.body;
     if (header.bodySize === 0) this.finish(nothing, 0);
+    else if (header.bodySize > this.host.broker.largeBytes) this.beginLarge();
     else this.attach(bytes);
   }
 
@@ -124,6 +134,12 @@ export class Publisher implements OpenContent, ConfirmFlush {
     if (this.received + length > size) {
       const text = `content body of ${this.received + length} bytes or more, its header announced ${size}`;
       throw new ProtocolError(ReplyCode.unexpectedFrame, text, MethodId.basicPublish);
+    }
+    if (this.large !== null) {
+      this.received += length;
+      this.large.write(bytes, start, end);
+      if (this.received === size) this.finishLarge();
+      return;
     }
     this.gather(bytes, start, length);
     if (this.received === size) this.finish(this.gathered, 0);
@@ -155,6 +171,10 @@ export class Publisher implements OpenContent, ConfirmFlush {
   abandon(): void {
     this.expecting = Expect.method;
     if (this.host.input.openContent === this) this.host.input.openContent = null;
+    this.large?.abort();
+    this.large = null;
+    this.routing?.end();
+    this.routing = null;
     this.dropGathered();
   }
 
@@ -179,11 +199,11 @@ export class Publisher implements OpenContent, ConfirmFlush {
   }
 
   private readonly writeAck = (deliveryTag: number, multiple: boolean): void => {
-    this.host.frames.ack(this.channel, deliveryTag, multiple);
+    this.out.frames.ack(this.channel, deliveryTag, multiple);
   };
 
   private readonly writeNack = (deliveryTag: number): void => {
-    this.host.frames.nack(this.channel, deliveryTag, false, false);
+    this.out.frames.nack(this.channel, deliveryTag, false, false);
   };
 
   /** The views now refer to `bytes`. They may go on doing so only while that is the chunk just read. */
@@ -207,6 +227,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
       this.publish(method, header, bodyBytes, bodyStart);
     } finally {
       if (this.gathered !== nothing) this.dropGathered();
+      if (this.large !== null) this.endLarge();
     }
   }
 
@@ -214,16 +235,10 @@ export class Publisher implements OpenContent, ConfirmFlush {
     const { host, confirms } = this;
     const { properties } = header;
     const { parts, broker, counters } = host;
+    const { large } = this;
     counters.published++;
     if (method.immediate) throw new ProtocolError(ReplyCode.notImplemented, 'immediate=true', MethodId.basicPublish);
-    let { route } = this;
-    if (
-      route === null ||
-      route.version !== broker.routingVersion ||
-      properties.routingFields !== 0 ||
-      !this.sameRoute()
-    )
-      route = this.findRoute();
+    const route = this.presentRoute();
     parts.persistent = properties.deliveryMode === persistentMode;
     parts.priority = properties.priority;
     parts.hidden = false;
@@ -240,13 +255,81 @@ export class Publisher implements OpenContent, ConfirmFlush {
     parts.bodyBytes = bodyBytes;
     parts.bodyStart = bodyStart;
     parts.bodyLength = header.bodySize;
-    if (this.transaction !== null) return this.transaction.publish(method, properties, parts);
+    if (this.transaction !== null) {
+      this.transaction.publish(method, properties, parts);
+      if (broker.stops.isAny) host.publishedBy(route, this.channel);
+      return;
+    }
     if (route.queueCount === 0 && method.mandatory) this.returnToSender(parts);
     const owner = route.isKnown ? (confirms ?? nobody) : this.lateOwner(method.mandatory);
-    const parted = broker.publish(route, parts, owner, confirms?.nextTag ?? 0);
+    const parted = (large ?? broker).publish(route, parts, owner, confirms?.nextTag ?? 0);
+    if (broker.stops.isAny) host.publishedBy(route, this.channel);
     if (confirms === null) return;
     confirms.opened(parted);
     if (confirms.outstanding >= host.limits.unconfirmedMax) this.holdInput();
+  }
+
+  // Large messages
+
+  /** Their headers have come: the rest is sent on as it comes. What cannot be so is gathered. */
+  private beginLarge(): void {
+    this.detach();
+    const { method, header, host } = this;
+    if (this.transaction === null && !method.immediate) {
+      const route = this.presentRoute();
+      if (!route.isKnown) return this.waitForRoute(() => this.beginLarge());
+      const isPersistent = header.properties.deliveryMode === persistentMode;
+      this.large = LargePublish.begin(host, route, isPersistent, method.mandatory) ?? null;
+      if (this.large !== null) return;
+    }
+    const max = host.limits.gatheredBytesMax;
+    if (header.bodySize <= max) return;
+    const text = `message size ${header.bodySize} is larger than ${max}, the most for what is returned, part of a transaction, or a reply`;
+    throw new ProtocolError(ReplyCode.preconditionFailed, text, MethodId.basicPublish);
+  }
+
+  private finishLarge(): void {
+    const route = this.presentRoute();
+    if (!this.isReady(route)) return this.waitForRoute(() => this.finishLarge());
+    if (route.queueCount === 0 && this.method.mandatory) {
+      const text = 'NO_ROUTE: the queues of a large message have gone while it came; it cannot be returned';
+      throw new ProtocolError(ReplyCode.preconditionFailed, text, MethodId.basicPublish);
+    }
+    this.finish(nothing, 0);
+  }
+
+  private endLarge(): void {
+    this.large?.abort();
+    this.large = null;
+    this.received = 0;
+  }
+
+  private waitForRoute(goOn: () => void): void {
+    this.routing ??= new RouteWait(this.host, () => {
+      try {
+        if (!this.isReady(this.presentRoute())) return;
+        this.routing?.end();
+        this.routing = null;
+        goOn();
+      } catch (error) {
+        this.fail(error as ProtocolError);
+      }
+    });
+  }
+
+  /** It is known where a large message goes and, when all of it has come, its body is there. */
+  private isReady(route: Route): boolean {
+    return route.isKnown && (this.large === null || this.large.isAt(route));
+  }
+
+  private presentRoute(): Route {
+    const { route, host } = this;
+    const isKept =
+      route !== null &&
+      route.version === host.broker.routingVersion &&
+      this.header.properties.routingFields === 0 &&
+      this.sameRoute();
+    return isKept ? route : this.findRoute();
   }
 
   private sameRoute(): boolean {
@@ -339,7 +422,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
     if (this.isClosed) return;
     const { host } = this;
     host.counters.returned++;
-    host.frames.returned(this.channel, ReplyCode.noRoute, 'NO_ROUTE', shownParts(message));
+    this.out.frames.returned(this.channel, ReplyCode.noRoute, 'NO_ROUTE', shownParts(message));
     host.output.touch();
   };
 

@@ -318,6 +318,9 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     if (this.input.isPausedBy(Pause.output)) this.input.unpause(Pause.output);
   }
 
+  /** Bodies of large messages go out whole. */
+  roomForBodies(): void {}
+
   /** What is delivered here may have been delivered elsewhere since: this client must not see it now. */
   overdue(): void {
     this.drop('this process stood still while it delivered');
@@ -405,12 +408,8 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     this.sendOpen(false);
     const { idleTimeoutMs } = this.limits;
     this.idle = new Idle(this.clock, idleTimeoutMs, this.peerIdleMs, this);
-    this.logger.info('connection opened', {
-      user: this.user,
-      vhost: this.vhost,
-      protocol: 'AMQP 1.0',
-      tls: this.peer.tls || undefined,
-    });
+    const tls = this.peer.tls || undefined;
+    this.logger.info('connection opened', { user: this.user, vhost: this.vhost, protocol: 'AMQP 1.0', tls });
     this.owner.opened(this);
   }
 

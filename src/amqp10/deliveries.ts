@@ -3,7 +3,8 @@
  */
 import { type Flushable, Phase } from '../base/turn.js';
 import { asAmqp10 } from '../conversion/to-amqp10.js';
-import { type EnqueueView, RecordFlag } from '../log/record.js';
+import { MessageFormat } from '../log/message-format.js';
+import type { EnqueueView } from '../log/record.js';
 import type { DeliverySink, Holder, Subscription } from '../model/broker.js';
 import { Outcome, Unacked } from '../model/unacked.js';
 import {
@@ -17,6 +18,7 @@ import {
 } from './codec/index.js';
 import { DeliveryLead } from './delivery-lead.js';
 import { describeFault } from './errors.js';
+import { GatheredBody } from './gathered-body.js';
 import type { OutgoingLink } from './outgoing-link.js';
 import { ahead } from './serial.js';
 import type { SessionHost } from './session-host.js';
@@ -47,6 +49,8 @@ export class Deliveries implements DeliverySink, Flushable {
   private next = 0;
   private due: OutgoingLink[] = [];
   private readonly head: TransferHead = { handle: 0, deliveryId: 0, settled: false };
+  /** Large messages that come part by part. */
+  private readonly gathering = new Set<GatheredBody>();
   /** The client holds as many as it may. */
   private isFull = false;
   private closed = false;
@@ -78,6 +82,41 @@ export class Deliveries implements DeliverySink, Flushable {
       subscription.release(position);
       return;
     }
+    if (message.isLarge) return this.gather(subscription, position, redelivered, message, returns);
+    this.show(link, subscription, position, redelivered, message, returns);
+  }
+
+  private gather(
+    subscription: Subscription,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void {
+    const source = this.host.broker.body(subscription, message);
+    const body = new GatheredBody(subscription, position, redelivered, message, returns, source, this.gathered);
+    body.link.wait(true);
+    this.gathering.add(body);
+    body.begin();
+  }
+
+  private readonly gathered = (body: GatheredBody, reason: string): void => {
+    if (!this.gathering.delete(body)) return;
+    const { link, subscription, position, redelivered, returns } = body;
+    if (reason === '') this.show(link, subscription, position, redelivered, body.message(), returns);
+    else this.host.logger.warn('a large message is not delivered', { reason });
+    link.wait(false);
+  };
+
+  private show(
+    link: OutgoingLink,
+    subscription: Subscription,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void {
+    const { counters } = this.host;
     const number = this.next++;
     try {
       this.send(link, number >>> 0, redelivered, message, returns);
@@ -107,7 +146,7 @@ export class Deliveries implements DeliverySink, Flushable {
     message: EnqueueView,
     returns: number,
   ): void {
-    const shown = (message.flags & RecordFlag.amqp10) === 0 ? asAmqp10(message) : message;
+    const shown = message.format === MessageFormat.amqp10 ? message : asAmqp10(message);
     const { bytes, headerStart, bodyStart, bodyLength } = shown;
     view.setLead(bytes, headerStart, bodyStart + bodyLength);
     lead.set(shown, view, redelivered, returns);
@@ -125,6 +164,7 @@ export class Deliveries implements DeliverySink, Flushable {
 
   forEachHeld(visit: (holder: Holder, position: number) => void): void {
     this.unacked.forEach(visit);
+    for (const { subscription, position } of this.gathering) visit(subscription, position);
   }
 
   /** The client has told what becomes of deliveries (§2.7.6, §3.4). Returns how many were settled by it. */
@@ -170,6 +210,12 @@ export class Deliveries implements DeliverySink, Flushable {
   giveBack(link: OutgoingLink): void {
     if (this.closed) return;
     this.unacked.takeAllOf(link, (holder, position) => holder.requeue(position));
+    for (const body of this.gathering) {
+      if (body.link !== link) continue;
+      this.gathering.delete(body);
+      body.close();
+      body.subscription.requeue(body.position);
+    }
   }
 
   /** The session ends: what its client holds is given back by the broker, which asks for it, when the links have closed their subscriptions. */
@@ -180,6 +226,8 @@ export class Deliveries implements DeliverySink, Flushable {
   close(): void {
     this.host.broker.forgetSink(this);
     this.unacked = new Unacked();
+    for (const body of this.gathering) body.close();
+    this.gathering.clear();
   }
 }
 

@@ -27,6 +27,7 @@ export class OutgoingLink extends Link implements Recipient {
   granted = 0;
   /** Gives back every delivery until no credit is out. */
   stalled = false;
+  private isWaiting = false;
   /** On the list of links whose credit must be looked at. */
   due = false;
   /** Deliveries are settled when they are sent. */
@@ -130,6 +131,13 @@ export class OutgoingLink extends Link implements Recipient {
     return true;
   }
 
+  /** A delivery comes part by part: nothing is granted until it is out. What comes all the same goes back. */
+  wait(isWaiting: boolean): void {
+    this.isWaiting = isWaiting;
+    this.stalled = true;
+    if (!isWaiting) this.replenish();
+  }
+
   /** It is out. */
   delivered(): void {
     this.credit--;
@@ -144,7 +152,8 @@ export class OutgoingLink extends Link implements Recipient {
   /** Grants what may be granted now. */
   replenish(): void {
     const { subscription } = this;
-    if (this.state !== LinkState.attached || subscription === null || !this.deliveries.hasRoom) return;
+    if (this.state !== LinkState.attached || subscription === null || this.isWaiting || !this.deliveries.hasRoom)
+      return;
     if (this.stalled && this.granted > 0) return;
     this.stalled = false;
     const target = Math.min(this.credit, this.deliveries.windowMax);

@@ -4,6 +4,7 @@ import { formatEndpoint } from '../config/endpoint.js';
 import { type NodeSettings, type RawSettings, readSettings } from '../config/settings.js';
 import type { Node } from '../node.js';
 import { ExitCode } from './fail.js';
+import { inlineMore } from '../process/optimizer.js';
 import { addNodeOptions, rawSettings } from './node-options.js';
 
 /** `understudy serve`: one node, in the foreground. */
@@ -22,6 +23,7 @@ export function serveCommand(): Command {
 
 /** Resolves when the node serves; the process ends by a signal or a failure. Rejects if it cannot start. */
 async function serve(settings: NodeSettings): Promise<void> {
+  inlineMore();
   const { processLogger } = await import('../process/logger.js');
   const logger = processLogger(settings.logLevel, { broker: settings.node });
   // Nobody may read our "ready" line any more.

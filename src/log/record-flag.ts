@@ -14,6 +14,6 @@ export const RecordFlag = {
   origin: 32,
   /** The message's header has something that clients are not shown: BCC. Not before its version is in use. */
   hidden: 64,
-  /** Its format is MessageFormat.amqp10: one bit tells those who must convert it. Not before its version is in use. */
-  amqp10: 128,
+  /** The message's body is in parts of their own: see large.ts. Not before its version is in use. */
+  large: 128,
 } as const;

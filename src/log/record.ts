@@ -13,8 +13,8 @@
  *     with the flag `origin` (since version 3): u32 group   u32 0   f64 position   f64 done: see Origin
  *     meta: exchange shortstr, routing key shortstr, exactly as basic.deliver ends
  *     header: the content header's property flags and list, untouched; with the flag `hidden` (since version 3) its readers are
- *     shown less of it; with the flag `amqp10` (since version 3) header and body are sections of AMQP 1.0 (see MessageFormat)
- *     body
+ *     shown less of it; with the format of AMQP 1.0 (since version 3) header and body are sections of it (see MessageFormat)
+ *     body; with the flag `large` (since version 3) a manifest in its place: see large.ts
  *
  * dequeue (count = number of positions)
  *  16 f64 incarnation   24 f64 first position   32.. count - 1 deltas, LEB128, each > 0
@@ -35,17 +35,16 @@ import { Feature } from '../base/versions.js';
 import type { Lsn } from './lsn.js';
 import { MessageFormat } from './message-format.js';
 import { RecordFlag } from './record-flag.js';
+import { RecordKind } from './record-kind.js';
 
-export { RecordFlag };
-
-export const RecordKind = { enqueue: 1, dequeue: 2, open: 3, drop: 4, dequeueRange: 5, returned: 6 } as const;
-export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];
+export { RecordFlag, RecordKind };
 
 /** The protocol version that is needed to read the record at `start`. */
 export function versionOf(bytes: Uint8Array, start: number): number {
   if (bytes[start + 4] === RecordKind.dequeueRange) return Feature.dequeueRange;
   if (bytes[start + 4] === RecordKind.returned) return Feature.returns;
-  if ((bytes[start + 5]! & (RecordFlag.hidden | RecordFlag.amqp10)) !== 0) return Feature.hidden;
+  if ((bytes[start + 5]! & (RecordFlag.hidden | RecordFlag.large)) !== 0) return Feature.hidden;
+  if (bytes[start + 4] === RecordKind.enqueue && bytes[start + 39] === MessageFormat.amqp10) return Feature.amqp10;
   return (bytes[start + 5]! & RecordFlag.origin) === 0 ? 1 : Feature.outbox;
 }
 
@@ -114,6 +113,13 @@ export class EnqueueView {
   get publisherSequence(): number {
     return this.view.getFloat64(this.start + 24, true);
   }
+  get isLarge(): boolean {
+    return (this.flags & RecordFlag.large) !== 0;
+  }
+  /** Bytes of the message's body, wherever that is. */
+  get contentLength(): number {
+    return this.isLarge ? this.view.getFloat64(this.bodyStart, true) : this.bodyLength;
+  }
   get priority(): number {
     return priorityOf(this.bytes, this.start);
   }
@@ -150,9 +156,19 @@ export function priorityOf(bytes: Uint8Array, start: number): number {
   return bytes[start + 38]!;
 }
 
-/** Bytes of the body of the enqueue record at `start`. */
+/** Bytes of the message's body, of the enqueue record at `start`. */
 export function bodyLength(view: DataView, start: number): number {
-  return view.getUint32(start + 20, true);
+  return isLarge(view, start) ? view.getFloat64(bodyAt(view, start), true) : view.getUint32(start + 20, true);
+}
+
+/** The body of the message of the enqueue record at `start` is in parts of their own. */
+export function isLarge(view: DataView, start: number): boolean {
+  return (view.getUint8(start + 5) & RecordFlag.large) !== 0;
+}
+
+/** Where the body of the enqueue record at `start` begins, or what stands in its place. */
+export function bodyAt(view: DataView, start: number): number {
+  return metaAt(view, start) + view.getUint16(start + 36, true) + view.getUint32(start + 32, true);
 }
 
 /** The origin of the enqueue record at `start`, if it has one. */
@@ -172,6 +188,8 @@ export class MessageParts {
   redelivered = false;
   moved = false;
   hidden = false;
+  /** The body is a manifest: see large.ts. */
+  large = false;
   priority = 0;
   format = 0;
   expiresAt = 0;
@@ -185,6 +203,12 @@ export class MessageParts {
   bodyStart = 0;
   bodyLength = 0;
   origin: Origin | undefined = undefined;
+
+  /** Bytes of the message's body, wherever that is. */
+  get contentLength(): number {
+    if (!this.large) return this.bodyLength;
+    return new DataView(this.bodyBytes.buffer, this.bodyBytes.byteOffset).getFloat64(this.bodyStart, true);
+  }
 
   setMeta(bytes: Uint8Array): void {
     this.metaBytes = bytes;
@@ -210,6 +234,7 @@ export class MessageParts {
     this.redelivered = parts.redelivered;
     this.moved = parts.moved;
     this.hidden = parts.hidden;
+    this.large = parts.large;
     this.priority = parts.priority;
     this.format = parts.format;
     this.expiresAt = parts.expiresAt;
@@ -231,6 +256,7 @@ export class MessageParts {
     this.redelivered = (record.flags & RecordFlag.redelivered) !== 0;
     this.moved = (record.flags & RecordFlag.moved) !== 0;
     this.hidden = (record.flags & RecordFlag.hidden) !== 0;
+    this.large = (record.flags & RecordFlag.large) !== 0;
     this.priority = record.priority;
     this.format = record.format;
     this.expiresAt = record.expiresAt;
@@ -279,7 +305,7 @@ export function encodeEnqueue(
     (parts.redelivered ? RecordFlag.redelivered : 0) |
     (parts.moved ? RecordFlag.moved : 0) |
     (parts.hidden ? RecordFlag.hidden : 0) |
-    (parts.format === MessageFormat.amqp10 ? RecordFlag.amqp10 : 0) |
+    (parts.large ? RecordFlag.large : 0) |
     (parts.origin === undefined ? 0 : RecordFlag.origin);
   view.setUint16(at + 6, count, true);
   view.setFloat64(at + 8, 0, true);
@@ -435,54 +461,4 @@ export function forEachReturned(view: DataView, at: number, each: (position: num
   const count = view.getUint16(at + 6, true);
   for (let i = 0, from = at + returnedHeaderBytes; i < count; i++, from += returnedBytes)
     each(view.getFloat64(from, true), view.getUint32(from + 8, true));
-}
-
-/** What every replica must know of a queue; the rest of its declaration is wiring. */
-export interface ReplicaOptions {
-  durable: boolean;
-  /** The highest priority that counts; without, none does. */
-  priorities?: number;
-}
-
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
-
-/**
- * Bytes of an `open` record (lsn unset). Always durable, for queues that are not, too: a replica that was restarted must not
- * take a queue that lives on in the wiring for one that was deleted.
- */
-export function encodeOpen(incarnation: number, wiringVersion: number, options: ReplicaOptions): Uint8Array {
-  const json = encoder.encode(JSON.stringify(options));
-  const bytes = new Uint8Array(32 + json.length);
-  const view = new DataView(bytes.buffer);
-  view.setUint32(0, bytes.length, true);
-  bytes[4] = RecordKind.open;
-  bytes[5] = RecordFlag.durable;
-  view.setFloat64(16, incarnation, true);
-  view.setFloat64(24, wiringVersion, true);
-  bytes.set(json, 32);
-  return bytes;
-}
-
-/** Bytes of a `drop` record (lsn unset); always durable, as the `open`. */
-export function encodeDrop(incarnation: number, wiringVersion: number): Uint8Array {
-  const bytes = new Uint8Array(32);
-  const view = new DataView(bytes.buffer);
-  view.setUint32(0, bytes.length, true);
-  bytes[4] = RecordKind.drop;
-  bytes[5] = RecordFlag.durable;
-  view.setFloat64(16, incarnation, true);
-  view.setFloat64(24, wiringVersion, true);
-  return bytes;
-}
-
-/** What queues say mostly, by its JSON: they share it. */
-const knownOptions = new Map(
-  [true, false].map((durable): [string, ReplicaOptions] => [JSON.stringify({ durable }), Object.freeze({ durable })]),
-);
-
-export function decodeOpenOptions(bytes: Uint8Array, view: DataView, at: number): ReplicaOptions {
-  const text = decoder.decode(bytes.subarray(at + 32, at + view.getUint32(at, true)));
-  const known = knownOptions.get(text);
-  return known ?? (JSON.parse(text) as ReplicaOptions);
 }

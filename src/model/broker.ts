@@ -58,6 +58,8 @@ export interface QueueDeclaration {
   vhost: string;
   /** '' = the server makes a name. */
   name: string;
+  /** It has made the name before, here or elsewhere: it may be one of those that clients cannot choose. */
+  serverNamed?: boolean;
   passive: boolean;
   durable: boolean;
   exclusive: boolean;
@@ -89,8 +91,9 @@ export interface QueueStatus extends QueueInfo {
   exclusive: boolean;
   autoDelete: boolean;
   arguments: Arguments;
-  /** The policy that applies, and what it sets; '' = none. */
+  /** The policies that apply, '' = none, and what they set together. */
   policy: string;
+  operatorPolicy: string;
   policyDefinition: Definition;
   /** How far it is on its way to another group; '' = it stays where it is. */
   moving: MoveStage | '';
@@ -230,6 +233,46 @@ export interface GetRequest {
   failed(error: Error): void;
 }
 
+/** The body of a large message: it comes part by part, as it is asked for. */
+export interface BodySource {
+  readonly size: number;
+  /** Begins, with so many parts asked for. */
+  read(sink: BodySink, ahead: number): void;
+  /** Asks for one part more. */
+  more(): void;
+  /** No more is wanted. To be called unless all has come. */
+  close(): void;
+}
+
+export interface BodySink {
+  /** The next bytes of the body; valid during the call only. */
+  part(bytes: Uint8Array, start: number, end: number, isLast: boolean): void;
+  /** The rest never comes. */
+  lost(reason: string): void;
+}
+
+/** A large message on its way: its body is taken as it comes. */
+export interface Upload {
+  /** So much is on its way that no more is to be written before `UploadOwner.uploadGoesOn`. */
+  readonly isFull: boolean;
+  /** The next bytes of the body. They are copied. */
+  write(bytes: Uint8Array, start: number, end: number): void;
+  /**
+   * The body, which is complete, is wherever that route leads, so that the message may be published by it. If not, since the message goes
+   * elsewhere by now than it did when its upload began, it is being copied there: it is to be asked again, with the route of then, and nothing
+   * behind it may be published meanwhile.
+   */
+  isAt(route: Route): boolean;
+  /** Sends the message on its way, as `Broker.publish` does. The route must be known, and the body be there. */
+  publish(route: Route, parts: MessageParts, owner: PublishOwner, tag: number): number;
+  /** The rest of the body never comes. */
+  abort(): void;
+}
+
+export interface UploadOwner {
+  uploadGoesOn(): void;
+}
+
 /** Says when publishers must wait: memory, disk or cluster cannot take more. */
 export interface PublishGate {
   /** '' = open; else the reason. */
@@ -237,10 +280,31 @@ export interface PublishGate {
   onChange(listener: (reason: string) => void): { close(): void };
 }
 
+/** Is told once that it may go on. */
+export interface StopWaiter {
+  goOn(): void;
+}
+
+/** Says of which queues publishers must wait since they are too full (`x-flow-stop-count`). */
+export interface PublisherStops {
+  /** There are some: to be asked for each publish. */
+  readonly isAny: boolean;
+  /**
+   * Why publishers by the route must wait; '' = they need not. If they must, `waiter` is told when they need not any more, for no queue
+   * of the route.
+   */
+  await(route: Route, waiter: StopWaiter): string;
+  /** The waiter is not to be told any more. Takes a step for each such queue. */
+  forget(waiter: StopWaiter): void;
+  /** What is held is of such a queue: it waits for what the client says of it. */
+  concerns(holder: Holder): boolean;
+}
+
 export interface Broker {
   readonly node: string;
   readonly wiring: Wiring;
   readonly gate: PublishGate;
+  readonly stops: PublisherStops;
   readonly replies: Replies;
   readonly transactions: TransactionPort;
   hasVhost(name: string): boolean;
@@ -272,6 +336,15 @@ export interface Broker {
    * The parts' bytes are copied before this returns.
    */
   publish(route: Route, parts: MessageParts, owner: PublishOwner, tag: number): number;
+  /** A body of more bytes is large: it is to be sent by `upload`, if that can be. */
+  readonly largeBytes: number;
+  /**
+   * Begins a large message, whose body comes in pieces. Null: it goes nowhere. Undefined: it cannot be sent so, since it goes to a waiting
+   * client. The route must be known.
+   */
+  upload(route: Route, persistent: boolean, owner: UploadOwner): Upload | null | undefined;
+  /** The body of a large message that is being delivered or got. `holder`: what came with it. */
+  body(holder: Holder, message: EnqueueView): BodySource;
   /** The owner's channel is gone: nobody is to be told. */
   forgetPublisher(owner: PublishOwner): void;
   consume(request: ConsumeRequest): Promise<Subscription>;
@@ -284,4 +357,11 @@ export interface Broker {
   /** The connection is gone: deletes its exclusive queues. */
   connectionClosed(connection: ConnectionId): void;
   queueStatus(vhost: string, name: string): Promise<QueueStatus>;
+  /**
+   * Sends what is ready in a queue on through an exchange, with its own or another routing key, as dead letters are sent on. Resolves to
+   * how many that were, when all is safe: in the outbox of the queue's group, or beyond.
+   * @param to `exchange` undefined: the queue's dead-letter exchange, and its routing key
+   * @throws RefusedError not-found for queue or exchange; precondition-failed if there is no dead-letter exchange
+   */
+  reroute(vhost: string, name: string, to: { exchange?: string; routingKey?: string }): Promise<number>;
 }

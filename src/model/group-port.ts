@@ -7,9 +7,11 @@
  * publishes in order before any new one (rule 14), acks after naming what is held.
  */
 import type { Chunk } from '../log/chunk.js';
+import type { BodyId } from '../log/large.js';
 import type { Lsn } from '../log/lsn.js';
 import type { EnqueueView, MessageParts } from '../log/record.js';
 import type { Arguments } from './broker.js';
+import type { DeadLettering } from './queue/queue-traits.js';
 
 /** Where the primary's service writes its events. */
 export interface GroupAppender {
@@ -104,12 +106,24 @@ export interface GroupServicePort {
   get(request: number, incarnation: number, wiringVersion: number, noAck: boolean): void;
   /** Answered by `counted`. `isUse`: the queue was used by that (`x-expires`). */
   count(request: number, incarnation: number, wiringVersion: number, isUse: boolean): void;
-  /** Answered by `purged` when the dequeues are committed. */
-  purge(request: number, incarnation: number, wiringVersion: number): void;
+  /** Answered by `purged` when the dequeues are committed. `to`: the messages go there, as dead letters of the queue that is named. */
+  purge(request: number, incarnation: number, wiringVersion: number, to?: DeadLettering): void;
+  /** Asks for `count` parts of a large message's body, from index `from` on. Answered by as many `bodyPart`, or by `bodyGone`. */
+  readBody(reader: number, id: BodyId, from: number, count: number): void;
+  /**
+   * The body is kept, also when its message is gone, until `doneWithBody`: so it is without asking for each large message that is
+   * delivered or got, as long as the attachment lasts and some seconds.
+   */
+  holdBody(id: BodyId): void;
+  doneWithBody(id: BodyId): void;
+  /** Of the bodies that this node has sent, with numbers up to `last`, those in `open` may not be complete; said first of all. */
+  openUploads(last: number, open: readonly number[]): void;
 }
 
 /** What the primary tells a node's attachment. */
 export interface GroupClientPort {
+  /** Of our own node's: queues whose publishers wait since the last primary has said so. Of other nodes' none. */
+  readonly stopped: Iterable<Lsn>;
   /** The way to the node is full: no deliveries before `GroupService.drained` was called for it. Other answers are few. */
   readonly congested: boolean;
   /** `wiringVersion` has grown. */
@@ -124,6 +138,11 @@ export interface GroupClientPort {
    * dealt with.
    */
   rejected(sequence: number): void;
+  /**
+   * Publishers to the queues are to wait, or may go on. `isWhole`: those to all other queues of the group may go on. To be noted at
+   * once, not once a turn.
+   */
+  flow(incarnations: readonly Lsn[], isStopped: boolean, isWhole: boolean): void;
   /** The first `count` settlements (ack, requeue, reject) of this attachment are committed. Cumulative. */
   settled(count: number): void;
   /** The view is valid during the call only. `returns`: how often it came back, where that is counted. */
@@ -153,6 +172,10 @@ export interface GroupClientPort {
   gotNothing(request: number, refusal: string): void;
   counted(request: number, ready: number, unacknowledged: number, consumers: number): void;
   purged(request: number, count: number, refusal: string): void;
+  /** A part of a body: bytes [start, end), valid during the call only. */
+  bodyPart(reader: number, index: number, bytes: Uint8Array, start: number, end: number): void;
+  /** There is no such part any more. */
+  bodyGone(reader: number): void;
 }
 
 /** What a node says of a message on re-attaching. */

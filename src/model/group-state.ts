@@ -8,24 +8,26 @@
 import type { Slices } from '../base/slices.js';
 import type { Chunk, Chunks } from '../log/chunk.js';
 import type { Lsn } from '../log/lsn.js';
+import { decodeOpenOptions } from '../log/open-record.js';
 import {
   bodyLength,
-  decodeOpenOptions,
   expiresAt,
   enqueueHeaderBytes,
   forEachDequeued,
   forEachReturned,
+  isLarge,
   originAt,
   priorityOf,
   RecordFlag,
   RecordKind,
-  type ReplicaOptions,
 } from '../log/record.js';
+import type { ReplicaOptions } from '../log/replica-options.js';
 import { DelayedMessages } from './delay/delayed-messages.js';
 import { Origins } from './origins.js';
 import { Returns } from './returns.js';
 import { Publishers } from './publishers.js';
-import { delayedIncarnation } from './queue/outbox.js';
+import { LargeBodies } from './large/large-bodies.js';
+import { delayedIncarnation, partsIncarnation } from './queue/outbox.js';
 import { LaneIndex, priorityMax } from './queue/lane-index.js';
 import { PiecePool } from './queue/queue-index.js';
 import { newIndex, QueueState } from './queue/queue-state.js';
@@ -63,6 +65,10 @@ export class GroupState {
   /** Which of the messages that wait for their time is next. */
   readonly delays: DelayedMessages = new DelayedMessages();
   readonly returns: Returns = new Returns();
+  /** A join is under way: messages that the primary has may come later than what is told of them. */
+  isFilling = false;
+  /** Where the bodies of large messages are, and who refers to them. */
+  readonly large: LargeBodies = new LargeBodies();
   /** Highest lsn applied. */
   applied: Lsn = 0;
   /** Wiring version of the last `open` or `drop` applied (rule 15). */
@@ -157,12 +163,12 @@ export class GroupState {
     if (lsn > this.applied) this.applied = lsn;
   }
 
-  /** Of messages that are here. */
+  /** Of messages that are here, or come with a join. */
   noteReturns(view: DataView, offset: number): void {
     const incarnation = view.getFloat64(offset + 16, true);
     const index = this.queue(incarnation)?.index;
     forEachReturned(view, offset, (position, count) => {
-      if (index?.find(position) !== undefined) this.returns.note(incarnation, position, count);
+      if (this.isFilling || index?.find(position) !== undefined) this.returns.note(incarnation, position, count);
     });
   }
 
@@ -245,6 +251,7 @@ export class GroupState {
     this.chunks.retain(chunk, length);
     if (expiresAt(chunk.view!, offset) !== 0) queue.mayExpire = true;
     if (queue.incarnation === delayedIncarnation) this.delays.enqueued(queue, lsn, chunk, offset);
+    this.noteLarge(queue, lsn, chunk, offset, queue.options.durable);
     return true;
   }
 
@@ -264,7 +271,8 @@ export class GroupState {
    */
   sortRecovered(queue: QueueState, atLeast: number): boolean {
     const { index, options } = queue;
-    if (!(index instanceof LaneIndex) || index.top === options.priorities) return false;
+    if (!(index instanceof LaneIndex)) return false;
+    if (index.top === options.priorities && index.base === (options.base ?? 0)) return false;
     if (options.priorities === undefined && index.only !== undefined) {
       queue.index = index.only;
       return false;
@@ -357,6 +365,7 @@ export class GroupState {
     const body = bodyLength(view, offset);
     const priority = priorityOf(chunk.bytes!, offset);
     const expires = expiresAt(view, offset) !== 0;
+    const isBig = isLarge(view, offset);
     for (let i = 0, at = offset + enqueueHeaderBytes; i < count; i++, at += 8) {
       const queue = this.queue(view.getFloat64(at, true));
       if (queue === undefined) continue;
@@ -364,6 +373,7 @@ export class GroupState {
       if (!queue.index.add(lsn, chunk.id, offset, length, body, isDurable, priority)) continue;
       this.chunks.retain(chunk, length);
       if (expires) queue.mayExpire = true;
+      if (isBig || queue.incarnation === partsIncarnation) this.noteLarge(queue, lsn, chunk, offset, isDurable);
       if (queue.watcher !== undefined) queue.watcher.added(lsn, body, chunk, offset);
       for (let o = 0; o < this.observers.length; o++) this.observers[o]!.enqueued(queue, lsn, chunk, offset);
     }
@@ -371,13 +381,15 @@ export class GroupState {
 
   private readonly dequeueOne = (position: number): void => {
     const queue = this.dequeueFrom!;
+    // Of a message that a join was to bring, too.
+    if (this.returns.size > 0) this.returns.forget(queue.incarnation, position);
     const entry = queue.index.find(position);
     if (entry === undefined) return;
     const chunk = this.chunk(entry.chunk);
     const length = entry.length;
     queue.index.remove(entry);
     this.chunks.release(chunk, length);
-    if (this.returns.size > 0) this.returns.forget(queue.incarnation, position);
+    if (this.large.size > 0) this.large.left(position);
     for (let o = 0; o < this.observers.length; o++) this.observers[o]!.dequeued(queue, position);
   };
 
@@ -405,7 +417,13 @@ export class GroupState {
     if (queue.index.size > 0) this.slices.later(() => this.letGo(queue));
   }
 
-  private readonly releaseOne = (chunk: number, length: number): void => {
+  private noteLarge(queue: QueueState, position: Lsn, chunk: Chunk, offset: number, durable: boolean): void {
+    if (isLarge(chunk.view!, offset)) this.large.messageCame(position, chunk, offset);
+    else if (queue.incarnation === partsIncarnation) this.large.partCame(position, chunk, offset, durable);
+  }
+
+  private readonly releaseOne = (chunk: number, length: number, position: Lsn): void => {
     this.chunks.release(this.chunk(chunk), length);
+    if (this.large.size > 0) this.large.left(position);
   };
 }

@@ -58,6 +58,16 @@ export class Unacked {
     this.live++;
   }
 
+  /** Whether one of the oldest has such a holder; `max` slots are looked at. */
+  someOldest(max: number, is: (holder: Holder) => boolean): boolean {
+    const end = Math.min(max, this.slots);
+    for (let i = 0; i < end; i++) {
+      const holder = this.holders[(this.head + i) & this.mask];
+      if (holder && is(holder)) return true;
+    }
+    return false;
+  }
+
   /**
    * Settles the delivery `tag`, with `multiple` all up to it; tag 0 with `multiple` means all (§1.8.3.13).
    * @returns false, and nothing is settled, if `tag` is not outstanding.

@@ -12,6 +12,10 @@ export const Pause = {
   backlogs: 16,
   /** This turn has no room for more input. */
   turn: 32,
+  /** A queue is too full, and this connection publishes to it. */
+  stop: 128,
+  /** Too much of a large message is on its way. */
+  upload: 64,
 } as const;
 export type Pause = (typeof Pause)[keyof typeof Pause];
 
@@ -21,6 +25,7 @@ export class InputGate {
   /** Channels that want it, for the reasons that several can have at once. */
   private backlogs = 0;
   private confirms = 0;
+  private uploads = 0;
 
   /** True: input is processed. */
   get open(): boolean {
@@ -36,16 +41,18 @@ export class InputGate {
     return (this.reasons & why) !== 0;
   }
 
-  /** Each call for `backlog` and `confirms` needs an `unpause` of its own. */
+  /** Each call for `backlog`, `confirms` and `upload` needs an `unpause` of its own. */
   pause(why: Pause): void {
     this.reasons |= why;
     if (why === Pause.backlog) this.backlogs++;
     else if (why === Pause.confirms) this.confirms++;
+    else if (why === Pause.upload) this.uploads++;
   }
 
   unpause(why: Pause): void {
     if (why === Pause.backlog && --this.backlogs > 0) return;
     if (why === Pause.confirms && --this.confirms > 0) return;
+    if (why === Pause.upload && --this.uploads > 0) return;
     this.reasons &= ~why;
   }
 }

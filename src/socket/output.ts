@@ -21,6 +21,8 @@ export interface OutputOwner {
   relieved(): void;
   /** Deliveries were to be written that are too old by now: nothing may be written any more. */
   overdue(): void;
+  /** There is room for bodies of large messages again. */
+  roomForBodies(): void;
 }
 
 /** A buffer larger than this is given up when a connection falls idle. */
@@ -44,6 +46,8 @@ export class Output implements Flushable {
   congested = false;
   /** Consumers of the connection: they share its output. */
   consumerCount = 0;
+  /** Bytes that wait for the end of a large message's body on their channel. */
+  gatheredBytes = 0;
   /** Something was written since this was last reset; the heartbeat looks at it. */
   active = false;
   private readonly socket: Socket;
@@ -56,6 +60,7 @@ export class Output implements Flushable {
   private socketBytes = 0;
   private averageBytes = firstDeliveryBytes;
   private scheduled = false;
+  private isFullOfBodies = false;
   /** There are deliveries in `writer`. */
   private delivers = false;
   private writes = 0;
@@ -76,12 +81,12 @@ export class Output implements Flushable {
 
   /** Bytes that the client has not taken. */
   get pendingBytes(): number {
-    return this.writer.length + this.socketBytes;
+    return this.writer.length + this.socketBytes + this.gatheredBytes;
   }
 
   /** True: so much is pending that nothing more may be delivered or read. `OutputOwner.relieved` follows. */
   get overfull(): boolean {
-    if (this.writer.length + this.socketBytes <= this.stallBytes) return false;
+    if (this.pendingBytes <= this.stallBytes) return false;
     this.congested = true;
     return true;
   }
@@ -101,8 +106,15 @@ export class Output implements Flushable {
   delivered(bytes: number): void {
     this.delivers = true;
     this.averageBytes += (bytes - this.averageBytes) * averageWeight;
-    if (this.writer.length + this.socketBytes > this.bytesMax) this.congested = true;
+    if (this.pendingBytes > this.bytesMax) this.congested = true;
     if (!this.scheduled) this.touch();
+  }
+
+  /** A part of a large message's body was written to `writer`. Returns whether there is room for more; if not, `roomForBodies` follows. */
+  wrotePart(): boolean {
+    if (!this.scheduled) this.touch();
+    this.isFullOfBodies ||= this.writer.length + this.socketBytes > this.bytesMax;
+    return !this.isFullOfBodies;
   }
 
   flush(): void {
@@ -155,7 +167,12 @@ export class Output implements Flushable {
     }
     if (error) return;
     if (this.writer.length > 0) this.touch();
-    if (this.congested && this.writer.length + this.socketBytes < this.bytesMax / 2) {
+    const hasRoom = this.writer.length + this.socketBytes < this.bytesMax / 2;
+    if (this.isFullOfBodies && hasRoom) {
+      this.isFullOfBodies = false;
+      this.owner.roomForBodies();
+    }
+    if (this.congested && this.pendingBytes < this.bytesMax / 2) {
       this.congested = false;
       this.owner.relieved();
     }

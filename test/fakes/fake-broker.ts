@@ -23,6 +23,7 @@ import type {
   Subscription,
   Wiring,
 } from '../../src/model/broker.js';
+import { FakeStops } from './fake-stops.js';
 import { FakeTransactions } from './fake-transactions.js';
 import { FakeReplies } from './fake-replies.js';
 import { type FakeHolder, FakeQueue, FakeSubscription, fakeMessage } from './fake-queue.js';
@@ -52,6 +53,7 @@ export class FakeBroker implements Broker, Wiring {
   readonly node = 'fake';
   readonly wiring: Wiring = this;
   readonly gate: FakeGate = new FakeGate();
+  readonly stops: FakeStops = new FakeStops((route) => (route as FakeRoute).queues);
   readonly replies: FakeReplies = new FakeReplies();
   readonly transactions: FakeTransactions = new FakeTransactions(this);
   routingVersion = 1;
@@ -263,6 +265,16 @@ export class FakeBroker implements Broker, Wiring {
     for (const { owner, tag } of this.unconfirmed.splice(0)) owner.completed(tag);
   }
 
+  readonly largeBytes: number = Number.POSITIVE_INFINITY;
+
+  upload(): undefined {
+    return undefined;
+  }
+
+  body(): never {
+    throw new Error('there are no large messages here');
+  }
+
   forgetPublisher(owner: PublishOwner): void {
     const kept = this.unconfirmed.filter((entry) => entry.owner !== owner);
     this.unconfirmed.splice(0, this.unconfirmed.length, ...kept);
@@ -305,6 +317,10 @@ export class FakeBroker implements Broker, Wiring {
     }
   }
 
+  reroute(): Promise<number> {
+    return Promise.reject(new RefusedError(Refusal.notImplemented, 'the fake broker sends nothing elsewhere'));
+  }
+
   queueStatus(_vhost: string, name: string): Promise<QueueStatus> {
     const queue = this.queues.get(name);
     if (!queue) return Promise.reject(noQueue(name));
@@ -317,6 +333,7 @@ export class FakeBroker implements Broker, Wiring {
       autoDelete,
       arguments: args,
       policy: '',
+      operatorPolicy: '',
       policyDefinition: {},
       moving: '',
       unacknowledged: queue.held.size,

@@ -7,14 +7,8 @@ import { test } from 'node:test';
 import { fullSlices } from '../../src/base/slices.js';
 import { Chunk, chunkBytes } from '../../src/log/chunk.js';
 import type { Lsn } from '../../src/log/lsn.js';
-import {
-  encodeDequeue,
-  encodeEnqueue,
-  encodeOpen,
-  dequeueLengthMax,
-  enqueueLength,
-  setLsn,
-} from '../../src/log/record.js';
+import { encodeOpen } from '../../src/log/open-record.js';
+import { encodeDequeue, encodeEnqueue, dequeueLengthMax, enqueueLength, setLsn } from '../../src/log/record.js';
 import { GroupRecovery } from '../../src/model/group-recovery.js';
 import { GroupState } from '../../src/model/group-state.js';
 import { messageParts, TestChunks } from '../unit/model-queue/support.js';

@@ -15,10 +15,12 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { fetchClients } from './clients.mjs';
 import { fetchEtcd } from './etcd.mjs';
 import { buildGoClientTests } from './go-client.mjs';
 import { fetchIp } from './ip.mjs';
 import { fetchProton } from './proton.mjs';
+import { fetchPython } from './python.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 const reports = 'build/reports';
@@ -42,6 +44,7 @@ const parts = {
     withServices(() => {
       if (longNames.length === 0 || longNames.includes('go-suite')) attempt(buildGoClientTests);
       if (longNames.length === 0 || longNames.includes('proton')) attempt(fetchProton);
+      if (longNames.length === 0 || longNames.includes('clients')) attempt(fetchClients);
       return runTests(
         'long',
         perFile(1, 6 * 3600),
@@ -114,6 +117,7 @@ async function withServices(runThem) {
     return false;
   }
   attempt(fetchIp);
+  attempt(fetchPython);
   return await runThem();
 }
 

@@ -153,14 +153,18 @@ export class FrameWriter {
     return contentHeaderFixedBytes + headerLength + bodyLength + (1 + bodyFrames) * frameOverheadBytes;
   }
 
-  /** Header and body frames of a stored message, at `start`, where there is room; ends the output there. */
+  /** Header and body frames of a stored message (of a large one the header only), at `start`, where there is room; ends the output there. */
   private putStored(start: number, channel: number, message: EnqueueView): void {
     const { bytes, view } = this.output;
     const { headerLength, bodyLength } = message;
-    let at = this.putHeaderStart(start, channel, headerLength, bodyLength);
+    let at = this.putHeaderStart(start, channel, headerLength, message.contentLength);
     copyRun(message.bytes, message.view, message.headerStart, headerLength, bytes, view, at);
     at += headerLength;
     bytes[at++] = Frame.end;
+    if (message.isLarge) {
+      this.output.length = at;
+      return;
+    }
     let from = message.bodyStart;
     const bodyEnd = from + bodyLength;
     while (from < bodyEnd) {
@@ -185,7 +189,7 @@ export class FrameWriter {
   }
 
   /** Body frames, from bytes of which there is no view. */
-  private body(channel: number, from: Uint8Array, start: number, end: number): void {
+  body(channel: number, from: Uint8Array, start: number, end: number): void {
     for (let at = start; at < end; at += this.bodyBytesMax) {
       const mark = this.begin(Frame.body, channel);
       this.output.raw(from, at, Math.min(end, at + this.bodyBytesMax));

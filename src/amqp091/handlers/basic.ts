@@ -29,13 +29,13 @@ import { queueName } from './queue-name.js';
 
 const tagBytes = 16;
 
-/** As RabbitMQ reads it: a count for each consumer to come, or (global) one for all of the channel together. */
+/** As RabbitMQ reads it: a count for each consumer to come, or (global) one for all of the channel together; see ClientTraits.channelQos. */
 export function qos(channel: Channel, method: BasicQos): void {
   if (method.prefetchSize !== 0) {
     throw new RefusedError(Refusal.notImplemented, `prefetch_size!=0 (${method.prefetchSize})`);
   }
   const { credit } = channel.deliveries;
-  if (method.global) {
+  if (method.global || channel.host.traits.channelQos) {
     credit.limit = method.prefetchCount;
     credit.resume();
   } else {
@@ -158,7 +158,7 @@ class Get implements GetRequest {
     returns: number,
   ): void {
     this.channel.answer(
-      () => this.sink.got(message, position, redelivered, remaining, this.noAck ? null : holder, returns),
+      () => this.sink.got(message, position, redelivered, remaining, holder, this.noAck, returns),
       () => {
         if (!this.noAck) holder.release(position);
       },

@@ -9,12 +9,13 @@ import type { Rules } from '../../base/rules.js';
 import type { Turn } from '../../base/turn.js';
 import { enqueueHeaderBytes, EnqueueView } from '../../log/record.js';
 import type { GroupServicePort, HeldMessage, Naming, SubscribeOptions } from '../../model/group-port.js';
+import type { DeadLettering } from '../../model/queue/queue-traits.js';
 import { isUnit, messagesStart, unitHeaderBytes } from '../../model/unit.js';
 import { argumentsFromJson, type Json } from '../../model/wiring/arguments.js';
 import { type Frame, FrameError } from '../link/frame.js';
 import type { Link } from '../link/link.js';
 import type { Links } from '../link/links.js';
-import { decodeText, FrameType, heldBytes, sendIdValue, settlementBytes } from './frames.js';
+import { bodyIn, decodeText, FrameType, heldBytes, sendIdValue, settlementBytes } from './frames.js';
 import type { AttachableService, GroupDirectory } from './ports.js';
 import { RemoteClient } from './remote-client.js';
 import type { Settlement } from './settlement-ring.js';
@@ -215,8 +216,23 @@ function call(port: GroupServicePort, frame: Frame, id: number): void {
       const isUse = end - start > 24 && bytes[start + 24] === 1;
       return port.count(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true), isUse);
     }
-    case FrameType.purge:
-      return port.purge(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true));
+    case FrameType.bodyRead: {
+      const from = view.getUint32(start + 12, true);
+      return port.readBody(id, bodyIn(view, start), from, view.getUint32(start + 24, true));
+    }
+    case FrameType.openUploads: {
+      const open: number[] = [];
+      for (let at = start + 16; at + 8 <= end; at += 8) open.push(view.getFloat64(at, true));
+      return port.openUploads(view.getFloat64(start + 8, true), open);
+    }
+    case FrameType.bodyHold:
+      return port.holdBody(bodyIn(view, start));
+    case FrameType.bodyDone:
+      return port.doneWithBody(bodyIn(view, start));
+    case FrameType.purge: {
+      const to = end === start + 24 ? undefined : (JSON.parse(decodeText(bytes, start + 24, end)) as DeadLettering);
+      return port.purge(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true), to);
+    }
     case FrameType.subscribe: {
       const options = decodeOptions(decodeText(bytes, start + 32, end), view.getFloat64(start + 24, true));
       return port.subscribe(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true), options);
@@ -243,4 +259,8 @@ const callTypes = [
   FrameType.get,
   FrameType.count,
   FrameType.purge,
+  FrameType.bodyRead,
+  FrameType.bodyHold,
+  FrameType.bodyDone,
+  FrameType.openUploads,
 ];

@@ -8,20 +8,25 @@ import type { Random } from '../../base/random.js';
 import type { Rules } from '../../base/rules.js';
 import { Refusal, RefusedError } from '../../base/errors.js';
 import { Feature } from '../../base/versions.js';
-import { enqueueLength, MessageParts } from '../../log/record.js';
+import { type EnqueueView, enqueueLength, MessageParts } from '../../log/record.js';
 import type {
   Arguments,
+  BodySource,
   Broker,
   ConnectionId,
   ConsumeRequest,
   DeliverySink,
   GetRequest,
+  PublisherStops,
+  Holder,
   PublishGate,
   Properties,
   PublishOwner,
   QueueStatus,
   Route,
   Subscription,
+  Upload,
+  UploadOwner,
   Wiring,
 } from '../../model/broker.js';
 import { setDelayed } from '../../model/delay/delayed-record.js';
@@ -33,14 +38,19 @@ import type { WiringTables } from '../../model/wiring/tables.js';
 import { ClusterRoute } from './cluster-route.js';
 import { DeferredPublishes, DeferredRoute, stillWaits } from './deferred-publishes.js';
 import { DirectReplies } from './direct-replies.js';
+import type { GroupClient } from './group-client.js';
 import type { GroupClients } from './group-clients.js';
 import type { Links } from '../link/links.js';
 import type { GroupMembers } from './ports.js';
 import type { SourcesGate } from './publish-gate.js';
+import { ClusterStops } from './publisher-stops.js';
 import type { QueueAccess } from './queue-access.js';
 import { QueueContents } from './queue-contents.js';
+import { queueRefused } from './refusal.js';
 import { RouteCache } from './route-cache.js';
+import { QueueHolder } from './subscription.js';
 import { Transactions } from './transactions.js';
+import { ClusterUpload, type UploadSettings } from './upload.js';
 
 /** The wiring with what concerns connections as a whole. */
 export interface ConnectionWiring extends Wiring {
@@ -63,6 +73,8 @@ export interface ClusterBrokerOptions {
   random: Random;
   /** The protocol version in use. */
   version(): number;
+  /** Bodies of more bytes are large. */
+  largeBytes: number;
   /** This node's wiring is known to be current: what others were told is complete is in it (rule 15). */
   mayRoute(): boolean;
 }
@@ -73,6 +85,7 @@ export class ClusterBroker implements Broker {
   readonly node: string;
   readonly wiring: Wiring;
   readonly gate: PublishGate;
+  readonly stops: PublisherStops;
   readonly replies: DirectReplies;
   readonly transactions: Transactions;
   private readonly options: ClusterBrokerOptions;
@@ -82,6 +95,7 @@ export class ClusterBroker implements Broker {
   private readonly contents: QueueContents;
   private readonly routes = new RouteCache();
   private readonly delayed = new MessageParts();
+  private readonly uploads: UploadSettings;
   /** Sinks whose channels are gone: what they asked for and still waits for current wiring is not begun. */
   private readonly goneSinks = new WeakSet<DeliverySink>();
 
@@ -92,6 +106,7 @@ export class ClusterBroker implements Broker {
     this.wiring = options.wiring;
     this.contents = new QueueContents(options.tables, options.clients);
     this.gate = options.gate;
+    this.stops = new ClusterStops(options.clients.stops, options.tables);
     this.replies = new DirectReplies(options);
     this.transactions = new Transactions({
       tables: options.tables,
@@ -102,6 +117,7 @@ export class ClusterBroker implements Broker {
       published: (bytes) => options.gate.published(bytes),
     });
     this.sourcesGate = options.gate;
+    this.uploads = { ...options.clients.uploads, published: (bytes) => options.gate.published(bytes) };
     this.deferred = new DeferredPublishes({
       clock: options.clock,
       memory: options.clients.memory,
@@ -227,6 +243,21 @@ export class ClusterBroker implements Broker {
     this.options.queues.close();
   }
 
+  get largeBytes(): number {
+    return this.options.version() >= Feature.largeMessages ? this.options.largeBytes : Number.POSITIVE_INFINITY;
+  }
+
+  upload(route: Route, persistent: boolean, owner: UploadOwner): Upload | null | undefined {
+    if (!(route instanceof ClusterRoute) || route.replies !== undefined) return undefined;
+    if (route.targets.length === 0) return null;
+    return new ClusterUpload(this.uploads, route.targets, persistent, owner);
+  }
+
+  body(holder: Holder, message: EnqueueView): BodySource {
+    if (!(holder instanceof QueueHolder)) throw new TypeError('nobody but a queue has large messages');
+    return (holder.client as GroupClient).bodies.open(message);
+  }
+
   forgetPublisher(owner: PublishOwner): void {
     this.deferred.forget(owner);
     this.options.clients.forgetPublisher(owner);
@@ -276,7 +307,7 @@ export class ClusterBroker implements Broker {
     const { members, queues } = this.options;
     const queue = queues.find(vhost, name) ?? (await queues.found(vhost, name));
     const { ready, unacknowledged, consumers } = await this.contents.count(queue);
-    const { policy } = this.tables.settings.of(queue);
+    const { policy, operatorPolicy, definition } = this.tables.settings.of(queue).by;
     return {
       name,
       vhost,
@@ -285,7 +316,8 @@ export class ClusterBroker implements Broker {
       autoDelete: queue.autoDelete,
       arguments: queue.arguments,
       policy: policy?.name ?? '',
-      policyDefinition: policy?.definition ?? {},
+      operatorPolicy: operatorPolicy?.name ?? '',
+      policyDefinition: definition ?? {},
       moving: this.tables.moves.of(queue)?.stage ?? '',
       messages: ready,
       unacknowledged,
@@ -293,6 +325,26 @@ export class ClusterBroker implements Broker {
       group: queue.group,
       ...members.membersOf(queue.group),
     };
+  }
+
+  async reroute(vhost: string, name: string, to: { exchange?: string; routingKey?: string }): Promise<number> {
+    const { queues, version } = this.options;
+    const queue = queues.find(vhost, name) ?? (await queues.found(vhost, name));
+    const { deadLetterExchange, deadLetterRoutingKey } = this.tables.settings.of(queue);
+    const exchange = to.exchange ?? deadLetterExchange;
+    const isOwn = to.exchange === undefined;
+    const refuse = (kind: Refusal, text: string): never => {
+      throw new RefusedError(kind, `queue '${name}' in vhost '${vhost}' cannot be rerouted: ${text}`);
+    };
+    if (version() < Feature.outbox) return refuse(Refusal.notImplemented, 'there are nodes of an older program');
+    if (exchange === undefined)
+      return refuse(Refusal.preconditionFailed, 'it has no dead-letter exchange, so an exchange must be named');
+    if (exchange !== '' && this.tables.exchange(vhost, exchange) === undefined)
+      return refuse(Refusal.notFound, `no exchange '${exchange}' in vhost '${vhost}'`);
+    const routingKey = to.routingKey ?? (isOwn ? deadLetterRoutingKey : undefined);
+    const { count, refusal } = await this.contents.purge(queue, { vhost, queue: name, exchange, routingKey });
+    if (refusal !== '') throw queueRefused(refusal, vhost, name);
+    return count;
   }
 }
 

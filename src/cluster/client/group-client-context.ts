@@ -28,6 +28,8 @@ export interface Unfinished {
   /** Gets, counts and purges without an answer. */
   requests: number;
   subscriptions: number;
+  /** Bodies of large messages that are being read. */
+  bodies: number;
   /** Channels that have consumed or got anything. */
   channels: number;
 }

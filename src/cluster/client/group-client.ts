@@ -16,7 +16,9 @@ import type { EnqueueView, MessageParts } from '../../log/record.js';
 import type { ConsumeRequest, DeliverySink, GetRequest, PublishOwner, Subscription } from '../../model/broker.js';
 import { deliveryCost } from '../../model/delivery-cost.js';
 import type { GroupServicePort, HeldMessage } from '../../model/group-port.js';
+import type { DeadLettering } from '../../model/queue/queue-traits.js';
 import type { UnitMessage, UnitSettlement } from '../../model/unit.js';
+import { Bodies } from './bodies.js';
 import { ClosedSubscriptions } from './closed-subscriptions.js';
 import type { GroupClientContext, Unfinished } from './group-client-context.js';
 import type { ConfirmGate } from './confirm-gate.js';
@@ -24,6 +26,7 @@ import { ConfirmRing } from './confirm-ring.js';
 import { HeldConfirms } from './held-confirms.js';
 import { HeldMessages } from './held-messages.js';
 import { OpeningSubscriptions } from './opening-subscriptions.js';
+import { PassedOn } from './passed-on.js';
 import { PublishOutbox } from './publish-outbox.js';
 import { type PurgeOutcome, type QueueCount, Requests } from './requests.js';
 import { Settlement, SettlementRing } from './settlement-ring.js';
@@ -68,10 +71,9 @@ export class GroupClient implements HolderClient, Flushable {
   private lastSubscriber = 0;
   private dirty = false;
   private rewindLate = false;
-  /** Queues have moved into this group through this node. */
-  private hasMoved = false;
-  /** When a publish was confirmed, or began to wait for that when nothing else did. */
-  private progressAt = 0;
+  private readonly passedOn: PassedOn;
+  /** Of large messages. */
+  readonly bodies: Bodies = new Bodies(this);
   private toGrant: ClusterSubscription[] = [];
   private readonly closing = new ClosedSubscriptions();
 
@@ -81,6 +83,7 @@ export class GroupClient implements HolderClient, Flushable {
     this.held = new HeldConfirms(context.clock);
     this.confirms = new ConfirmRing(this.held);
     this.outbox = new PublishOutbox(context.memory);
+    this.passedOn = new PassedOn(context);
   }
 
   // ---- for this node's protocols ----
@@ -98,8 +101,8 @@ export class GroupClient implements HolderClient, Flushable {
     gate?: ConfirmGate,
   ): void {
     const isGated = gate !== undefined && gate.need > 1 && this.context.rules.minInSync;
-    if (parts.moved) this.passesOn();
-    const mayBeRefused = gate !== undefined && gate.isRejecting;
+    if (parts.moved) this.passedOn.began(this.confirms.outstanding);
+    const mayBeRefused = parts.large || (gate !== undefined && gate.isRejecting);
     const sequence = this.confirms.push(owner, tag, isGated ? gate : undefined, mayBeRefused);
     const { direct } = this;
     const version = this.context.wiringVersion();
@@ -124,19 +127,6 @@ export class GroupClient implements HolderClient, Flushable {
     // Kept here in any case: a log of this node would give back its parts only.
     this.outbox.appendUnit(messages, settlements, this.context.boot, sequence);
     this.touch();
-  }
-
-  private passesOn(): void {
-    this.hasMoved = true;
-    if (this.confirms.outstanding === 0) this.progressAt = this.context.clock.now();
-  }
-
-  /**
-   * For so long nothing was confirmed that this node may have lost its lease meanwhile: what it was passing on of a queue that moves
-   * was given back then, and another node passes it on.
-   */
-  private get mayBePassedOnTwice(): boolean {
-    return this.hasMoved && this.context.clock.now() >= this.progressAt + 0.75 * this.context.leaseMs;
   }
 
   /** Publishes through that gate are to be refused now: there are too few replicas, as the primary has said. */
@@ -201,9 +191,9 @@ export class GroupClient implements HolderClient, Flushable {
     });
   }
 
-  purge(incarnation: number): Promise<PurgeOutcome> {
+  purge(incarnation: number, to?: DeadLettering): Promise<PurgeOutcome> {
     return new Promise((resolve, reject) => {
-      this.ask(this.requests.purge(incarnation, this.context.clock.now(), resolve, reject));
+      this.ask(this.requests.purge(incarnation, to, this.context.clock.now(), resolve, reject));
     });
   }
 
@@ -227,6 +217,7 @@ export class GroupClient implements HolderClient, Flushable {
       settlements: this.settlements.end - this.settlements.answered,
       requests: this.requests.size,
       subscriptions: this.subscriptions.size,
+      bodies: this.bodies.reading,
       channels: this.sinks.size,
     };
   }
@@ -267,6 +258,9 @@ export class GroupClient implements HolderClient, Flushable {
   /** The present attachment, if any. */
   get attachment(): Tie | undefined {
     return this.tie;
+  }
+  get lastSequence(): number {
+    return this.confirms.last;
   }
   /** The last publish known to be safe: the next primary is told. */
   get confirmedSequence(): number {
@@ -324,13 +318,14 @@ export class GroupClient implements HolderClient, Flushable {
   attached(tie: Tie): void {
     this.tie = tie;
     this.port = tie.port;
-    this.confirms.doubt(tie.port.taken);
+    if (this.context.rules.doubtRefuses) this.confirms.doubt(tie.port.taken);
     this.goThrough(this.subscribeAgain());
-    if (this.mayBePassedOnTwice) this.outbox.flagMoved();
+    if (this.passedOn.mayBeTwice) this.outbox.flagMoved();
     if (this.context.rules.resendFirst) this.outbox.rewind(this.confirms.confirmed);
     else this.rewindLate = true;
     this.requests.askAllAfter(this.outbox.last);
     this.send(tie);
+    this.bodies.attached();
     this.direct = tie.direct;
   }
 
@@ -385,6 +380,7 @@ export class GroupClient implements HolderClient, Flushable {
     this.detached();
     for (const subscription of [...this.subscriptions.values()]) subscription.cancelledByService(reason);
     this.settlements.clear();
+    this.bodies.abandon(reason);
     this.requests.failAll(new RefusedError(Refusal.notFound, reason));
     this.confirmed(this.confirms.last, Number.POSITIVE_INFINITY);
   }
@@ -395,7 +391,7 @@ export class GroupClient implements HolderClient, Flushable {
     if (!this.outbox.isEmpty) this.outbox.release(Math.min(sequence, this.confirms.last));
     this.inSync = inSync;
     this.held.level(inSync);
-    if (this.hasMoved && sequence > this.confirms.confirmed) this.progressAt = this.context.clock.now();
+    if (sequence > this.confirms.confirmed) this.passedOn.confirmed();
     this.confirms.confirmTo(sequence, inSync);
   }
 
@@ -415,15 +411,18 @@ export class GroupClient implements HolderClient, Flushable {
     message: EnqueueView,
     returns: number,
   ): void {
+    if (message.isLarge) this.bodies.coming(message);
     const subscription = this.subscriptions.get(subscriber);
     if (subscription === undefined) {
       this.settle(Settlement.release, incarnation, position);
+      this.bodies.came();
       return;
     }
     if (!subscription.hasDelivered) this.sinks.add(subscription.sink);
     subscription.hasDelivered = true;
     subscription.credit -= deliveryCost(subscription.noAck, message.length);
     subscription.sink.deliver(subscription, position, redelivered, message, returns);
+    this.bodies.came();
   }
 
   subscribed(subscriber: number, refusal: string): void {
@@ -445,9 +444,11 @@ export class GroupClient implements HolderClient, Flushable {
     message: EnqueueView,
     returns: number,
   ): void {
+    if (message.isLarge) this.bodies.coming(message);
     const holder = new QueueHolder(this, incarnation);
     const taken = this.requests.got(request, message, position, redelivered, remaining, holder, returns);
     if (!taken) this.settle(Settlement.release, incarnation, position);
+    this.bodies.came();
   }
   gotNothing(request: number, refusal: string): void {
     this.requests.gotNothing(request, refusal);

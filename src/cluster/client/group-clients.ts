@@ -12,11 +12,13 @@ import type { Slices } from '../../base/slices.js';
 import type { Turn } from '../../base/turn.js';
 import { EnqueueView } from '../../log/record.js';
 import type { DeliverySink, PublishOwner } from '../../model/broker.js';
+import { partBytes } from '../../model/large/sizes.js';
 import type { ExchangeObject, QueueObject } from '../../model/wiring/objects.js';
 import type { Frame } from '../link/frame.js';
 import type { Link } from '../link/link.js';
 import type { Links } from '../link/links.js';
 import { isLocalGroup, systemGroup } from '../map.js';
+import { FlowStops } from './flow-stops.js';
 import { decodeText, FrameType, redeliveredBit } from './frames.js';
 import { GroupClient } from './group-client.js';
 import type { GroupClientContext, Unfinished } from './group-client-context.js';
@@ -25,6 +27,7 @@ import type { GroupDirectory, Leadership, LedGroup, UnconfirmedKeeper } from './
 import { OutboxMemory } from './publish-outbox.js';
 import { RemoteTie } from './remote-tie.js';
 import { LocalTie, type Tie } from './tie.js';
+import type { UploadSettings } from './upload.js';
 
 export interface GroupClientsOptions {
   node: string;
@@ -38,6 +41,8 @@ export interface GroupClientsOptions {
   /** Undefined for a broker that is alone. */
   links: Links | undefined;
   leaseMs: number;
+  /** Bytes of a part of a large message's body. */
+  partBytes?: number;
   /** The version of the wiring that this node routes with. */
   wiringVersion(): number;
 }
@@ -64,6 +69,9 @@ const lastWordMs = 1000;
 
 export class GroupClients implements UnconfirmedKeeper {
   readonly memory: OutboxMemory = new OutboxMemory();
+  readonly stops: FlowStops = new FlowStops();
+  /** For large messages that this node sends. */
+  readonly uploads: UploadSettings;
   private readonly options: GroupClientsOptions;
   private readonly context: GroupClientContext;
   private readonly seats = new Map<number, Seat>();
@@ -72,6 +80,7 @@ export class GroupClients implements UnconfirmedKeeper {
 
   constructor(options: GroupClientsOptions) {
     this.options = options;
+    this.uploads = { boot: options.boot, partBytes: options.partBytes ?? partBytes, published: () => {} };
     this.context = {
       boot: options.boot,
       turn: options.turn,
@@ -121,7 +130,7 @@ export class GroupClients implements UnconfirmedKeeper {
 
   /** What is not finished, of all groups together. */
   unfinished(): Unfinished {
-    const sum: Unfinished = { publishes: 0, settlements: 0, requests: 0, subscriptions: 0, channels: 0 };
+    const sum: Unfinished = { publishes: 0, settlements: 0, requests: 0, subscriptions: 0, bodies: 0, channels: 0 };
     for (const { client } of this.seats.values()) {
       const { unfinished } = client;
       for (const key of Object.keys(sum) as (keyof Unfinished)[]) sum[key] += unfinished[key];
@@ -228,7 +237,13 @@ export class GroupClients implements UnconfirmedKeeper {
     seat.naming = { epoch: led.epoch, link: undefined };
     client.beginAttachment((number, held) => {
       seat.naming = undefined;
-      const port = led.service.attach(node, boot, new LocalClient(client, number), held, client.confirmedSequence);
+      const port = led.service.attach(
+        node,
+        boot,
+        new LocalClient(client, number, this.stops),
+        held,
+        client.confirmedSequence,
+      );
       client.attached(new LocalTie(number, led.epoch, port));
     });
   }
@@ -261,6 +276,7 @@ export class GroupClients implements UnconfirmedKeeper {
   private abandon(seat: Seat): void {
     seat.asked = undefined;
     seat.naming = undefined;
+    this.stops.forget(seat.client.group);
     seat.client.abandon(`the node of group ${seat.client.group}, which alone held the queue, is gone`);
   }
 
@@ -332,6 +348,11 @@ export class GroupClients implements UnconfirmedKeeper {
       case FrameType.rejected:
         for (let at = start + 8; at + 8 <= end; at += 8) client.rejected(view.getFloat64(at, true));
         return;
+      case FrameType.flow: {
+        const queues: number[] = [];
+        for (let at = start + 8; at + 8 <= end; at += 8) queues.push(view.getFloat64(at, true));
+        return this.stops.told(frame.group, queues, (id & 1) !== 0, (id & 2) !== 0);
+      }
       case FrameType.settled:
         return client.settled(view.getFloat64(start + 8, true));
       case FrameType.deliver: {
@@ -365,6 +386,10 @@ export class GroupClients implements UnconfirmedKeeper {
         const ready = view.getFloat64(start + 8, true);
         return client.counted(id, ready, view.getFloat64(start + 16, true), view.getFloat64(start + 24, true));
       }
+      case FrameType.bodyPart:
+        return client.bodies.part(id, view.getUint32(start + 8, true), bytes, start + 16, end);
+      case FrameType.bodyGone:
+        return client.bodies.gone(id);
       case FrameType.purged:
         return client.purged(id, view.getFloat64(start + 8, true), decodeText(bytes, start + 16, end));
     }
@@ -378,6 +403,7 @@ function isNaming({ naming }: Seat, epoch: number, link: Link | undefined): bool
 const answerTypes = [
   FrameType.confirmed,
   FrameType.rejected,
+  FrameType.flow,
   FrameType.settled,
   FrameType.deliver,
   FrameType.deliverCounted,
@@ -388,4 +414,6 @@ const answerTypes = [
   FrameType.gotNothing,
   FrameType.counted,
   FrameType.purged,
+  FrameType.bodyPart,
+  FrameType.bodyGone,
 ];

@@ -1,6 +1,8 @@
 import { argumentsToJson } from '../../model/wiring/arguments.js';
 import { Feature } from '../../base/versions.js';
+import type { BodyId } from '../../log/large.js';
 import type { HeldMessage, SubscribeOptions } from '../../model/group-port.js';
+import type { DeadLettering } from '../../model/queue/queue-traits.js';
 import { isUnit } from '../../model/unit.js';
 import type { Link } from '../link/link.js';
 import {
@@ -8,6 +10,8 @@ import {
   FrameType,
   heldBytes,
   piecesMax,
+  putBody,
+  sendBody,
   sendId,
   sendIdValue,
   sendQuestion,
@@ -119,8 +123,45 @@ export class RemoteTie implements Tie, ServiceControl {
     sendQuestion(this.link, FrameType.count, this.group, this.number, request, incarnation, wiringVersion, isUse);
   }
 
-  purge(request: number, incarnation: number, wiringVersion: number): void {
-    sendQuestion(this.link, FrameType.purge, this.group, this.number, request, incarnation, wiringVersion);
+  purge(request: number, incarnation: number, wiringVersion: number, to?: DeadLettering): void {
+    const where = to === undefined ? undefined : encodeText(JSON.stringify(to));
+    sendQuestion(
+      this.link,
+      FrameType.purge,
+      this.group,
+      this.number,
+      request,
+      incarnation,
+      wiringVersion,
+      false,
+      where,
+    );
+  }
+
+  readBody(reader: number, id: BodyId, from: number, count: number): void {
+    const out = this.link.beginFrame(FrameType.bodyRead, this.group, 32);
+    out.view.setUint32(out.offset, this.number, true);
+    out.view.setUint32(out.offset + 4, reader, true);
+    putBody(out, id);
+    out.view.setUint32(out.offset + 12, from, true);
+    out.view.setUint32(out.offset + 24, count, true);
+    out.view.setUint32(out.offset + 28, 0, true);
+  }
+
+  holdBody(id: BodyId): void {
+    sendBody(this.link, FrameType.bodyHold, this.group, this.number, id);
+  }
+
+  openUploads(last: number, open: readonly number[]): void {
+    const out = this.link.beginFrame(FrameType.openUploads, this.group, 16 + 8 * open.length);
+    out.view.setUint32(out.offset, this.number, true);
+    out.view.setUint32(out.offset + 4, 0, true);
+    out.view.setFloat64(out.offset + 8, last, true);
+    for (let i = 0; i < open.length; i++) out.view.setFloat64(out.offset + 16 + 8 * i, open[i]!, true);
+  }
+
+  doneWithBody(id: BodyId): void {
+    sendBody(this.link, FrameType.bodyDone, this.group, this.number, id);
   }
 
   private readonly takesMore = (): boolean => !this.link.congested;

@@ -7,19 +7,22 @@ import type { Clock, Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { Ring } from '../../base/ring.js';
 import type { Rules } from '../../base/rules.js';
-import { type EnqueueView, MessageParts, RecordFlag } from '../../log/record.js';
+import { manifestOf } from '../../log/large.js';
+import { EnqueueView, MessageParts, RecordFlag } from '../../log/record.js';
 import type { DeliverySink, Holder, PublishOwner, Subscription } from '../../model/broker.js';
 import { markerFormat, moverTag } from '../../model/group-service/marker-format.js';
 import { MoveStage } from '../../model/wiring/objects.js';
 import type { QueueMove } from '../../model/wiring/moves.js';
 import type { MoveOn } from '../../model/wiring/operations.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
+import { RouteTarget } from '../client/cluster-route.js';
 import type { GroupClients } from '../client/group-clients.js';
 import type { QueueCount } from '../client/requests.js';
 import type { WiringClient } from '../wiring/wiring-client.js';
 import { PatientGate } from '../client/patient-gate.js';
 import { ownConsumer } from '../client/own-consumer.js';
 import { PassingWindow } from '../client/passing-window.js';
+import { BodyCopy, type ClusterUpload } from '../client/upload.js';
 
 /** A stage may last for as long as a client holds a message, or a node is away: it is looked at less and less often. */
 const lookMsMin = 10;
@@ -65,6 +68,13 @@ interface Held {
   isSafe: boolean;
 }
 
+/** A message that comes behind a large one, whose body is on its way; or that one itself. */
+interface Waiting {
+  readonly tag: number;
+  readonly redelivered: boolean;
+  readonly record: Uint8Array;
+}
+
 export class QueueMover implements DeliverySink, PublishOwner {
   private readonly options: QueueMoverOptions;
   private timer: Timer;
@@ -74,6 +84,8 @@ export class QueueMover implements DeliverySink, PublishOwner {
   /** In order; the tag of the first one is `firstTag`. */
   private readonly held = new Ring<Held>();
   private firstTag = 0;
+  private readonly waiting = new Ring<Waiting>();
+  private copying: BodyCopy | undefined;
   /** Boots of nodes that have said that nothing more comes. */
   private readonly seen = new Set<number>();
   private subscription: Subscription | undefined;
@@ -106,6 +118,7 @@ export class QueueMover implements DeliverySink, PublishOwner {
     if (this.isOver) return;
     this.isOver = true;
     this.timer.cancel();
+    this.copying?.stop();
     this.subscription?.close();
     this.options.clients.forgetPublisher(this);
     this.options.clients.forgetSink(this);
@@ -123,6 +136,45 @@ export class QueueMover implements DeliverySink, PublishOwner {
     const markerOf = isMarker ? message.publisherBoot : 0;
     this.held.push({ position, holder: subscription, bytes: message.length, markerOf, isSafe: isMarker });
     if (isMarker) return this.advance();
+    const tag = this.firstTag + this.held.length - 1;
+    if (!message.isLarge && this.waiting.length === 0) return this.passOn(tag, redelivered, message, undefined);
+    this.waiting.push({ tag, redelivered, record: message.bytes.slice(message.start, message.start + message.length) });
+    if (this.copying === undefined) this.passOnWaiting();
+  }
+
+  /** Up to the first large message, which goes on when its body is there. */
+  private passOnWaiting(): void {
+    const { clients, move } = this.options;
+    for (let next = this.waiting.peek(); next !== undefined; next = this.waiting.peek()) {
+      const { tag, redelivered, record } = next;
+      const message = new EnqueueView().set(record, new DataView(record.buffer), 0);
+      if (!message.isLarge) {
+        this.waiting.shift();
+        this.passOn(tag, redelivered, message, undefined);
+        continue;
+      }
+      const source = clients.client(move.source.group).bodies.openOwn(manifestOf(message.view, message.start));
+      const isPersistent = (message.flags & RecordFlag.persistent) !== 0;
+      this.copying = new BodyCopy(clients.uploads, source, [this.target()], isPersistent, (copied) => {
+        this.copying = undefined;
+        this.waiting.shift();
+        if (copied !== undefined) this.passOn(tag, redelivered, message, copied);
+        else this.refused(tag);
+        this.passOnWaiting();
+      });
+      return;
+    }
+  }
+
+  private target(): RouteTarget {
+    const { clients, move } = this.options;
+    const target = new RouteTarget(clients.client(move.target.group), this.gate);
+    target.incarnations.push(move.target.position);
+    target.durable = move.target.durable;
+    return target;
+  }
+
+  private passOn(tag: number, redelivered: boolean, message: EnqueueView, copied: ClusterUpload | undefined): void {
     const { target } = this.options.move;
     // What comes now may be older than what the new queue has given out.
     const isLate = this.stage === MoveStage.late || this.stage === MoveStage.swept;
@@ -130,9 +182,13 @@ export class QueueMover implements DeliverySink, PublishOwner {
     this.parts.setFrom(message);
     this.parts.redelivered = redelivered || isLate;
     this.parts.moved = true;
-    const tag = this.firstTag + this.held.length - 1;
-    this.options.clients.client(target.group).publish(this.parts, [target.position], durable, this, tag, this.gate);
-    if (!this.options.rules.movedSafeFirst) subscription.ack(position);
+    if (copied !== undefined) {
+      copied.publishOne(this.target(), this.parts, this, tag);
+      copied.abort();
+    } else
+      this.options.clients.client(target.group).publish(this.parts, [target.position], durable, this, tag, this.gate);
+    const held = this.held.at(tag - this.firstTag)!;
+    if (!this.options.rules.movedSafeFirst) held.holder.ack(held.position);
   }
 
   /** The queue is gone, or somebody else consumes from it already. */
@@ -158,8 +214,14 @@ export class QueueMover implements DeliverySink, PublishOwner {
     this.advance();
   }
 
-  /** Never: see PatientGate. */
-  refused(): void {}
+  /** Only a large message without all of its parts, or if that is not known: see PatientGate. It comes again. */
+  refused(tag: number): void {
+    const held = this.held.at(tag - this.firstTag);
+    if (held === undefined || held.isSafe) return;
+    held.isSafe = true;
+    held.holder.requeue(held.position);
+    this.advance();
+  }
 
   // ---- inside ----
 

@@ -8,7 +8,8 @@ import type { Logger } from '../../base/logger.js';
 import { Ring } from '../../base/ring.js';
 import type { Rules } from '../../base/rules.js';
 import type { Lsn } from '../../log/lsn.js';
-import { EnqueueView, immediately, MessageParts } from '../../log/record.js';
+import { manifestOf } from '../../log/large.js';
+import { EnqueueView, immediately, MessageParts, RecordFlag } from '../../log/record.js';
 import type { Arguments, DeliverySink, Holder, PublishOwner, Subscription } from '../../model/broker.js';
 import type { HeaderCodec } from '../../model/dead-letter/death.js';
 import { EnvelopeKind, innerMeta, kindOf, readEnvelope } from '../../model/dead-letter/envelope.js';
@@ -17,10 +18,12 @@ import { outboxIncarnation } from '../../model/queue/outbox.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import { sameBytes } from '../../wire/bytes.js';
 import { ClusterRoute, type RouteTarget } from '../client/cluster-route.js';
+import type { GroupClient } from '../client/group-client.js';
 import type { GroupClients } from '../client/group-clients.js';
 import { ownConsumer } from '../client/own-consumer.js';
 import { PassingWindow } from '../client/passing-window.js';
 import { PatientGate } from '../client/patient-gate.js';
+import { BodyCopy, type ClusterUpload } from '../client/upload.js';
 
 /** It is asked so often for the outbox, and tried so often whether a message may be routed by now. */
 const subscribeMs = 50;
@@ -45,8 +48,11 @@ interface Held {
   readonly position: Lsn;
   readonly holder: Holder;
   readonly bytes: number;
+  readonly isLarge: boolean;
   /** Parts that are not safe yet; its own is one until it was sent. */
   left: number;
+  /** A group did not take it: it is sent again. */
+  isRefused: boolean;
 }
 
 export class OutboxSender implements DeliverySink, PublishOwner {
@@ -61,6 +67,9 @@ export class OutboxSender implements DeliverySink, PublishOwner {
   private firstTag = 0;
   /** Copies of those that could not be routed yet, in order; they are the last ones held. */
   private readonly waiting = new Ring<Uint8Array>();
+  /** The body of the first one that waits, if it is large, on its way to other groups; and when it is there. */
+  private copying: BodyCopy | undefined;
+  private copied: ClusterUpload | undefined;
   private subscription: Subscription | undefined;
   private subscribing: Timer;
   private routing: Timer | undefined;
@@ -76,6 +85,8 @@ export class OutboxSender implements DeliverySink, PublishOwner {
     this.isOver = true;
     this.subscribing.cancel();
     this.routing?.cancel();
+    this.copying?.stop();
+    this.copied?.abort();
     this.subscription?.close();
     this.options.clients.forgetPublisher(this);
     this.options.clients.forgetSink(this);
@@ -105,7 +116,8 @@ export class OutboxSender implements DeliverySink, PublishOwner {
     // The first may be here before it is known that there is a subscription.
     this.subscription = subscription;
     this.window.delivered(message.length);
-    this.held.push({ position, holder: subscription, bytes: message.length, left: 1 });
+    const { length: bytes, isLarge } = message;
+    this.held.push({ position, holder: subscription, bytes, isLarge, left: 1, isRefused: false });
     if (this.waiting.length === 0 && this.send(message, this.firstTag + this.held.length - 1)) return;
     this.waiting.push(message.bytes.slice(message.start, message.start + message.length));
     if (this.waiting.length === 1) this.tryLater();
@@ -129,7 +141,8 @@ export class OutboxSender implements DeliverySink, PublishOwner {
   completed(tag: number): void {
     const held = this.held.at(tag - this.firstTag);
     if (held === undefined || held.left === 0 || --held.left > 0) return;
-    if (this.options.rules.outboxSafeFirst) held.holder.ack(held.position);
+    if (held.isRefused) held.holder.release(held.position);
+    else if (this.options.rules.outboxSafeFirst) held.holder.ack(held.position);
     while (this.held.peek()?.left === 0) {
       this.window.done(this.held.shift()!.bytes);
       this.firstTag++;
@@ -137,8 +150,13 @@ export class OutboxSender implements DeliverySink, PublishOwner {
     this.grant();
   }
 
-  /** A queue that is full refuses it: it is gone, as in RabbitMQ. Nothing else refuses it, see PatientGate. */
+  /**
+   * A queue that is full refuses it: it is gone, as in RabbitMQ. Nothing else refuses it, see PatientGate; but a large one without all of
+   * its parts, or if that is not known. So that is sent again: whoever has it, or has refused it, drops it then (Origin).
+   */
   refused(tag: number): void {
+    const held = this.held.at(tag - this.firstTag);
+    if (held?.isLarge === true) held.isRefused = true;
     this.completed(tag);
   }
 
@@ -168,6 +186,7 @@ export class OutboxSender implements DeliverySink, PublishOwner {
     const route = this.options.mayRoute() ? this.route(message) : undefined;
     if (route === undefined) return false;
     const { targets } = route;
+    if (message.isLarge && !this.bodyIsThere(message, targets)) return false;
     const held = this.held.at(tag - this.firstTag)!;
     const { position } = held;
     const origin = { group, position, done: Math.min(this.options.done(), position) };
@@ -183,11 +202,35 @@ export class OutboxSender implements DeliverySink, PublishOwner {
       held.left++;
       if (delay !== undefined) setDelayed(delayed, parts, delay.delayMs, delay.exchange.vhost, delay.exchange.name);
       const sent = delay === undefined ? parts : delayed;
-      client.publish(sent, incarnations, durable && parts.persistent, this, tag, gate);
+      if (message.isLarge && client !== this.client) this.copied!.publishOne(targets[i]!, parts, this, tag);
+      else client.publish(sent, incarnations, durable && parts.persistent, this, tag, gate);
     }
+    this.copied?.abort();
+    this.copied = undefined;
     if (!rules.outboxSafeFirst) held.holder.ack(held.position);
     this.completed(tag);
     return true;
+  }
+
+  /** The outbox's group. */
+  private get client(): GroupClient {
+    return this.options.clients.client(this.options.group);
+  }
+
+  /** Whether the body of a large message is in each group that it goes to. If not, it is on its way. */
+  private bodyIsThere(message: EnqueueView, targets: readonly RouteTarget[]): boolean {
+    if (this.copying !== undefined) return false;
+    const others = targets.filter(({ client }) => client !== this.client);
+    if (others.length === 0 || this.copied?.covers(others) === true) return true;
+    this.copied?.abort();
+    this.copied = undefined;
+    const source = this.client.bodies.openOwn(manifestOf(message.view, message.start));
+    const isPersistent = (message.flags & RecordFlag.persistent) !== 0;
+    this.copying = new BodyCopy(this.options.clients.uploads, source, others, isPersistent, (copied) => {
+      this.copying = undefined;
+      this.copied = copied;
+    });
+    return false;
   }
 
   /** What died expires no more; what had to wait has its time from now on. */

@@ -1,9 +1,10 @@
-import { type EnqueueView, RecordFlag } from '../../log/record.js';
+import { MessageFormat } from '../../log/message-format.js';
+import type { EnqueueView } from '../../log/record.js';
 import type { HeaderCodec } from './death.js';
 
 /** Messages' headers in the encodings of both protocols: each message is asked in its own. */
 export function headersByFormat(amqp091: HeaderCodec, amqp10: HeaderCodec): HeaderCodec {
-  const of = ({ flags }: EnqueueView): HeaderCodec => ((flags & RecordFlag.amqp10) === 0 ? amqp091 : amqp10);
+  const of = ({ format }: EnqueueView): HeaderCodec => (format === MessageFormat.amqp10 ? amqp10 : amqp091);
   return {
     note: (message, death) => of(message).note(message, death),
     isCircle: (message, queue) => of(message).isCircle(message, queue),

@@ -55,6 +55,7 @@ export class Attachments {
     const { service } = this;
     const old = this.byNode.get(node);
     if (old !== undefined) this.close(old);
+    if (old !== undefined && old.boot !== boot) service.large.gone(old.boot);
     const publisher = service.state.publishers.of(boot);
     const appended = Math.max(confirmed, this.taken(boot));
     const attachment = new Attachment(service, node, boot, client, this.takeSlot(), publisher, confirmed, appended);
@@ -85,6 +86,7 @@ export class Attachments {
     this.byNode.delete(attachment.node);
     this.close(attachment);
     this.retire(attachment);
+    this.service.large.gone(attachment.boot);
   }
 
   /** Goes through many things, in slices as long as the service is there. */
@@ -110,6 +112,7 @@ export class Attachments {
     attachment.naming?.finish();
     attachment.state = AttachmentState.closed;
     attachment.waiting.clear();
+    attachment.bodies.release();
     this.appendedOf.set(attachment.boot, attachment.appended);
   }
 

@@ -1,22 +1,17 @@
 import type { Clock } from '../../base/clock.js';
 import type { Rules } from '../../base/rules.js';
 import type { Lsn } from '../../log/lsn.js';
-import {
-  encodeEnqueue,
-  encodeOpen,
-  EnqueueView,
-  enqueueLength,
-  immediately,
-  MessageParts,
-  RecordFlag,
-} from '../../log/record.js';
+import { encodeOpen } from '../../log/open-record.js';
+import { encodeEnqueue, EnqueueView, enqueueLength, immediately, MessageParts, RecordFlag } from '../../log/record.js';
 import { setDue } from '../delay/delayed-record.js';
 import type { GroupAppender } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
 import { Origins } from '../origins.js';
-import { delayedIncarnation } from '../queue/outbox.js';
+import { delayedIncarnation, partsIncarnation } from '../queue/outbox.js';
 import { Overflow } from '../queue/queue-traits.js';
 import { markerFormat } from './marker-format.js';
+import type { Flows } from './flows.js';
+import type { LargeLog } from './large-log.js';
 import type { OutboxLog } from './outbox-log.js';
 import { PublishTargets } from './publish-targets.js';
 import type { ServedQueue } from './served-queue.js';
@@ -25,6 +20,18 @@ import type { TraitsOf } from './traits-of.js';
 const noMessage = new MessageParts();
 const noQueues: readonly number[] = [];
 const forEver = Number.POSITIVE_INFINITY;
+
+/** What it needs of the group's service. */
+export interface PublishLogPorts {
+  readonly state: GroupState;
+  readonly appender: GroupAppender;
+  readonly traits: TraitsOf;
+  readonly rules: Rules;
+  readonly clock: Pick<Clock, 'wall'>;
+  readonly outbox: OutboxLog;
+  readonly flows: Flows;
+  readonly large: LargeLog;
+}
 
 /** Takes publishes into the log. The numbers of their publishers were checked. */
 export class PublishLog {
@@ -36,6 +43,7 @@ export class PublishLog {
   private readonly traits: TraitsOf;
   private readonly clock: Pick<Clock, 'wall'>;
   private readonly outbox: OutboxLog;
+  private readonly large: LargeLog;
   private readonly targets: PublishTargets;
   /** Those in the log, committed or not. */
   private readonly origins = new Origins();
@@ -43,22 +51,17 @@ export class PublishLog {
   private readonly view = new EnqueueView();
   private readonly parts = new MessageParts();
 
-  constructor(
-    state: GroupState,
-    appender: GroupAppender,
-    traits: TraitsOf,
-    rules: Rules,
-    clock: Pick<Clock, 'wall'>,
-    outbox: OutboxLog,
-    serve: (incarnation: Lsn) => ServedQueue | undefined,
-  ) {
+  /** @param serve the queue is to be looked after, though it may have no consumer */
+  constructor(ports: PublishLogPorts, serve: (incarnation: Lsn) => ServedQueue | undefined) {
+    const { state, appender, traits, rules, clock, outbox, flows, large } = ports;
     this.state = state;
     this.appender = appender;
     this.traits = traits;
     this.rules = rules;
     this.clock = clock;
     this.outbox = outbox;
-    this.targets = new PublishTargets(state, traits, rules, serve);
+    this.large = large;
+    this.targets = new PublishTargets(state, traits, rules, flows, serve);
     this.origins.merge(state.origins.list());
   }
 
@@ -73,12 +76,43 @@ export class PublishLog {
     boot: number,
     sequence: number,
   ): boolean {
+    if (parts.large) return this.appendLarge(parts, incarnations, durable, boot, sequence);
+    return this.appendAny(parts, incarnations, durable, boot, sequence);
+  }
+
+  /** A message without all of its parts is refused: its node was taken for dead meanwhile. */
+  private appendLarge(
+    parts: MessageParts,
+    incarnations: readonly number[],
+    durable: boolean,
+    boot: number,
+    sequence: number,
+  ): boolean {
+    const isWhole = this.large.isWhole(parts);
+    if (!isWhole) this.appendNumber(boot, sequence);
+    const isTaken = isWhole && this.appendAny(parts, incarnations, durable, boot, sequence);
+    this.large.taken(parts);
+    return isTaken;
+  }
+
+  private appendAny(
+    parts: MessageParts,
+    incarnations: readonly number[],
+    durable: boolean,
+    boot: number,
+    sequence: number,
+  ): boolean {
     if (parts.origin !== undefined && !this.isNew(parts)) {
       this.appendNumber(boot, sequence);
       return true;
     }
     if (incarnations[0] === delayedIncarnation) {
       this.appendDelayed(parts, incarnations, durable, boot, sequence);
+      return true;
+    }
+    if (incarnations[0] === partsIncarnation) {
+      if (this.large.takesPart(parts, boot)) this.encode(parts, incarnations, durable, boot, sequence);
+      else this.appendNumber(boot, sequence);
       return true;
     }
     const { targets } = this;
@@ -113,7 +147,8 @@ export class PublishLog {
     let bytes = (targets.count + 1) * enqueueLength(parts, targets.queues.length);
     for (const one of dead) bytes += enqueueLength(one, 1);
     this.appender.reserve(bytes);
-    this.appendTaken(parts, durable, boot, sequence);
+    if (this.rules.othersTake) this.appendTaken(parts, durable, boot, sequence);
+    else this.appendNumber(boot, sequence);
     for (const one of dead) outbox.write(one, durable);
   }
 
@@ -190,7 +225,7 @@ export class PublishLog {
   /** @param own when the message expires by itself; 0 = never */
   private expiry(own: number, ttlMs: number): number {
     if (ttlMs === forEver) return own;
-    const at = ttlMs === 0 ? immediately : this.clock.wall() + ttlMs;
+    const at = ttlMs === 0 ? immediately : this.clock.wall() + (this.rules.diesInTime ? ttlMs : 0);
     return own === 0 ? at : Math.min(own, at);
   }
 

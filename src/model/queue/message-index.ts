@@ -39,6 +39,8 @@ export interface MessageIndex {
   find(position: number): Entry | undefined;
   /** The ready message that goes out next, of those at positions up to `until`. It stays until `deliver` or `settle`. */
   nextReady(until?: number): Entry | undefined;
+  /** The ready message that can be spared first: the oldest one of those with the lowest priority. It stays as with `nextReady`. */
+  leastReady(): Entry | undefined;
   /** A ready message is handed to `holder` (1..65535). */
   deliver(entry: Entry, holder: number): void;
   /** Another holder has a delivered message. */
@@ -81,5 +83,5 @@ export interface MessageIndex {
   /** Up to `max` positions above `above`, ascending. */
   positionsAscending(above: number, max: number): number[];
   /** Takes out messages in large portions, `atLeast` if there are so many, and tells of each one's record. */
-  dropFront(atLeast: number, each: (chunk: number, length: number) => void): void;
+  dropFront(atLeast: number, each: (chunk: number, length: number, position: number) => void): void;
 }

@@ -9,7 +9,10 @@ export const outboxIncarnation: Lsn = 2;
 /** Another such queue: messages that wait for their time, from the first one on. Nobody consumes from it; see DelayLog. */
 export const delayedIncarnation: Lsn = 3;
 
+/** And one for the bodies of large messages, in parts (log/large.ts). Nobody consumes from it; see LargeLog. */
+export const partsIncarnation: Lsn = 4;
+
 /** It is the group's own: the wiring does not know it, and never drops it. */
 export function isOwnQueue(incarnation: Lsn): boolean {
-  return incarnation === outboxIncarnation || incarnation === delayedIncarnation;
+  return incarnation >= outboxIncarnation && incarnation <= partsIncarnation;
 }

@@ -11,10 +11,20 @@ export const pieceEntries = 512;
 export const pieceEntriesMin = 16;
 export const entryBytes = 25;
 const overheadMax = 0xffff;
+/** Of the record of a large message. */
+const manifestBytes = 32;
 
 /** The bytes that count as body of a record of `length` bytes: what is more than 64 KiB of meta and header does, too. */
 export function countedBody(length: number, body: number): number {
   return Math.max(body, length - overheadMax);
+}
+
+/**
+ * The same, and what the entry has as its length. A body that is larger than its record is elsewhere: the record has its manifest. Then
+ * the length is that of both.
+ */
+export function entrySpan(length: number, body: number): number {
+  return body > length ? body + Math.min(length - manifestBytes, overheadMax) : length;
 }
 
 /** The two low bits of an entry's state byte. */
@@ -35,6 +45,8 @@ export const EntryFlag = {
   redelivered: 4,
   /** Its dequeue must be on disk before it counts. */
   durable: 8,
+  /** Its body is in parts: the record has its manifest. */
+  large: 16,
 } as const;
 
 export class Piece {
@@ -119,6 +131,12 @@ export class Piece {
     return this.lengths[slot]! - this.overheads[slot]!;
   }
 
+  /** Bytes of the record. */
+  recordBytes(slot: number): number {
+    if ((this.states[slot]! & EntryFlag.large) !== 0) return this.overheads[slot]! + manifestBytes;
+    return this.lengths[slot]!;
+  }
+
   /** Copies the entry at `from` to `slot` at the end of `to`. Gone ones as well. */
   copyEntry(from: number, to: Piece, slot: number): void {
     to.positions[slot] = this.positions[from]!;
@@ -183,7 +201,7 @@ export class Entry {
   }
   /** Bytes of the record. */
   get length(): number {
-    return this.piece.lengths[this.slot]!;
+    return this.piece.recordBytes(this.slot);
   }
   get bodyBytes(): number {
     return this.piece.bodyBytes(this.slot);

@@ -10,7 +10,7 @@
  * Flyweights: `find` and `nextReady` return one object each, valid until the index changes or they are called again.
  */
 import type { MessageIndex } from './message-index.js';
-import { countedBody, Entry, EntryFlag, EntryState, stateMask } from './piece.js';
+import { countedBody, Entry, EntryFlag, EntryState, entrySpan, stateMask } from './piece.js';
 import { PiecePool } from './piece-list.js';
 import { noPiece, PieceTable } from './piece-table.js';
 import { PositionHeap } from './position-heap.js';
@@ -57,7 +57,8 @@ export class QueueIndex implements MessageIndex {
 
   add(position: number, chunk: number, offset: number, length: number, body: number, durable: boolean): boolean {
     const counted = countedBody(length, body);
-    if (!this.table.add(position, chunk, offset, length, counted, durable ? EntryFlag.durable : 0)) return false;
+    const flags = (durable ? EntryFlag.durable : 0) | (body > length ? EntryFlag.large : 0);
+    if (!this.table.add(position, chunk, offset, entrySpan(length, body), counted, flags)) return false;
     this.bodyBytes += counted;
     this.readyBytes += counted;
     this.ready++;
@@ -78,6 +79,10 @@ export class QueueIndex implements MessageIndex {
   nextReady(until: number = Number.POSITIVE_INFINITY): Entry | undefined {
     const entry = this.smallestReady();
     return entry === undefined || entry.position > until ? undefined : entry;
+  }
+
+  leastReady(): Entry | undefined {
+    return this.smallestReady();
   }
 
   private smallestReady(): Entry | undefined {
@@ -242,7 +247,7 @@ export class QueueIndex implements MessageIndex {
     return positions;
   }
 
-  dropFront(atLeast: number, each: (chunk: number, length: number) => void): void {
+  dropFront(atLeast: number, each: (chunk: number, length: number, position: number) => void): void {
     const { list } = this.table;
     for (let dropped = 0; dropped < atLeast && list.length > 0; ) {
       const piece = list.at(0)!;
@@ -250,7 +255,7 @@ export class QueueIndex implements MessageIndex {
         const state = piece.states[slot]! & stateMask;
         if (state === EntryState.gone) continue;
         this.forget(piece, slot);
-        each(piece.chunks[slot]!, piece.lengths[slot]!);
+        each(piece.chunks[slot]!, piece.recordBytes(slot), piece.positions[slot]!);
       }
       dropped += piece.live;
       this.table.removeFirstPiece();

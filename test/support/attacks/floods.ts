@@ -125,7 +125,7 @@ export async function unfinishedBodies(port: number, connections: number, bodyBy
   for (let i = 0; i < connections; i++) {
     const client = await RawClient.open(port);
     await client.openChannel(1);
-    client.send(1, new BasicPublish('', 'nowhere', false, false));
+    client.send(1, new BasicPublish('', 'nowhere', true, false));
     client.sendBytes(contentHeader(1, bodyBytes));
     for (let sent = 0; sent + 2 * 131_064 < bodyBytes && !client.socket.destroyed; sent += 131_064)
       if (!client.socket.write(frame)) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -139,7 +139,7 @@ export async function hugeAnnouncements(port: number): Promise<void> {
   const client = await RawClient.open(port);
   for (let channel = 1; channel <= 500; channel++) {
     await client.openChannel(channel);
-    client.send(channel, new BasicPublish('', 'nowhere', false, false));
+    client.send(channel, new BasicPublish('', 'nowhere', true, false));
     client.sendBytes(contentHeader(channel, 128 * 1024 * 1024));
   }
   for (const [channel, bytes] of [
@@ -147,7 +147,7 @@ export async function hugeAnnouncements(port: number): Promise<void> {
     [502, 2 ** 40],
   ] as const) {
     await client.openChannel(channel);
-    client.send(channel, new BasicPublish('', 'nowhere', false, false));
+    client.send(channel, new BasicPublish('', 'nowhere', true, false));
     client.sendBytes(contentHeader(channel, bytes));
     assert.equal((await client.expect(MethodId.channelClose, channel)).method.replyCode, 406);
   }

@@ -34,6 +34,7 @@ class Bench {
       {
         beforeFlush() {},
         relieved() {},
+        roomForBodies() {},
         overdue: () => this.overdue++,
       },
     );
@@ -86,7 +87,7 @@ describe('Output', () => {
       write: (bytes: Uint8Array, done: () => void) => pending.push({ bytes: bytes.length, done }),
     } as unknown as Socket;
     const turn = new Turn((run) => scheduled.push(run));
-    const owner = { beforeFlush() {}, relieved() {}, overdue: () => assert.fail('overdue') };
+    const owner = { beforeFlush() {}, relieved() {}, roomForBodies() {}, overdue: () => assert.fail('overdue') };
     const output = new Output(socket, turn, new Counters(), defaultLimits, owner);
     const endTurn = (): void => {
       for (const run of scheduled.splice(0)) run();

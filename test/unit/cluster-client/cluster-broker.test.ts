@@ -77,6 +77,7 @@ async function setup(): Promise<Setup> {
     links: b.links,
     random: world.random.fork('broker'),
     version: () => may.version,
+    largeBytes: 1e6,
     mayRoute: () => may.route,
   });
   return { world, node: b, groups, tables, broker, may };

@@ -14,7 +14,7 @@ async function cluster() {
   return { world, group, a, b };
 }
 
-const nothing = { publishes: 0, settlements: 0, requests: 0, subscriptions: 0, channels: 0 };
+const nothing = { publishes: 0, settlements: 0, requests: 0, subscriptions: 0, bodies: 0, channels: 0 };
 
 /** A channel that asks to consume, and is gone some time later: it closes its subscription if it has it by then. */
 async function consumeAndGo(world: World, consumer: TestClient, afterMs: number, move = (): void => {}) {

@@ -18,7 +18,7 @@ import {
 import { asAmqp091 } from '../../../src/conversion/to-amqp091.js';
 import { asAmqp10 } from '../../../src/conversion/to-amqp10.js';
 import { MessageFormat } from '../../../src/log/message-format.js';
-import { EnqueueView, encodeEnqueue, enqueueLength, MessageParts, RecordFlag } from '../../../src/log/record.js';
+import { EnqueueView, encodeEnqueue, enqueueLength, MessageParts } from '../../../src/log/record.js';
 import { type Arguments, Timestamp } from '../../../src/model/broker.js';
 import { ByteReader } from '../../../src/wire/byte-reader.js';
 import { ByteWriter } from '../../../src/wire/byte-writer.js';
@@ -72,7 +72,7 @@ function message10({ header, annotations, properties, application, body }: Secti
 }
 
 function read091(message: EnqueueView): { properties: BasicProperties; body: string } {
-  assert.equal(message.flags & RecordFlag.amqp10, 0);
+  assert.equal(message.format, MessageFormat.amqp091);
   const { bytes, headerStart, bodyStart, bodyLength } = message;
   return {
     properties: BasicProperties.decode(new ByteReader(bytes, headerStart, bodyStart)),
@@ -81,7 +81,7 @@ function read091(message: EnqueueView): { properties: BasicProperties; body: str
 }
 
 function read10(message: EnqueueView): MessageView {
-  assert.notEqual(message.flags & RecordFlag.amqp10, 0);
+  assert.equal(message.format, MessageFormat.amqp10);
   const { bytes, headerStart, bodyStart, bodyLength } = message;
   return new MessageView().set(bytes, headerStart, bodyStart + bodyLength);
 }

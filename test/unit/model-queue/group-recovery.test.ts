@@ -7,15 +7,8 @@ import fc from 'fast-check';
 import { fullSlices } from '../../../src/base/slices.js';
 import type { Chunk } from '../../../src/log/chunk.js';
 import type { Lsn } from '../../../src/log/lsn.js';
-import {
-  encodeDequeue,
-  encodeDrop,
-  encodeEnqueue,
-  encodeOpen,
-  dequeueLengthMax,
-  enqueueLength,
-  setLsn,
-} from '../../../src/log/record.js';
+import { encodeDrop, encodeOpen } from '../../../src/log/open-record.js';
+import { encodeDequeue, encodeEnqueue, dequeueLengthMax, enqueueLength, setLsn } from '../../../src/log/record.js';
 import { GroupRecovery } from '../../../src/model/group-recovery.js';
 import { GroupState } from '../../../src/model/group-state.js';
 import { messageParts, TestChunks } from './support.js';

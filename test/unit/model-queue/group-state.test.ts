@@ -4,12 +4,11 @@ import fc from 'fast-check';
 import { fullSlices } from '../../../src/base/slices.js';
 import type { Chunk } from '../../../src/log/chunk.js';
 import { epochStart, type Lsn } from '../../../src/log/lsn.js';
+import { encodeDrop, encodeOpen } from '../../../src/log/open-record.js';
 import {
   EnqueueView,
   encodeDequeue,
-  encodeDrop,
   encodeEnqueue,
-  encodeOpen,
   enqueueLength,
   RecordFlag,
   setLsn,

@@ -134,6 +134,23 @@ describe('a queue that nobody uses', () => {
     pass(next, 200);
     assert.equal(expired(next), 1);
   });
+
+  it('is looked after when the next primary knows of it, if that is later than it serves', () => {
+    const { primary } = queueWith({});
+    primary.service.close();
+    const traits = new Traits([q, { unusedMs: 500 }]);
+    traits.isLate = true;
+    traits.version++;
+    const next = new TestPrimary({ previous: primary, epoch: 2, traits });
+    pass(next, 5000);
+    assert.equal(expired(next), 0);
+    traits.isLate = false;
+    next.openQueue(12);
+    pass(next, 400);
+    assert.equal(expired(next), 0);
+    pass(next, 200);
+    assert.equal(expired(next), 1);
+  });
 });
 
 describe('a policy', () => {

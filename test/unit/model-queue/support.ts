@@ -7,15 +7,8 @@ import { protocolVersions } from '../../../src/base/versions.js';
 import { fullSlices } from '../../../src/base/slices.js';
 import { Chunk, type Chunks, chunkBytes } from '../../../src/log/chunk.js';
 import { epochStart, type Lsn } from '../../../src/log/lsn.js';
-import {
-  type EnqueueView,
-  encodeDrop,
-  encodeOpen,
-  isDequeue,
-  MessageParts,
-  RecordKind,
-  setLsn,
-} from '../../../src/log/record.js';
+import { encodeDrop, encodeOpen } from '../../../src/log/open-record.js';
+import { type EnqueueView, isDequeue, MessageParts, RecordKind, setLsn } from '../../../src/log/record.js';
 import type {
   GroupAppender,
   GroupClientPort,
@@ -263,6 +256,12 @@ export class TestClient implements GroupClientPort {
   rejected(sequence: number): void {
     this.refused.push(sequence);
   }
+  readonly stopped: number[] = [];
+  /** What it was told of queues whose publishers wait. */
+  readonly flows: string[] = [];
+  flow(incarnations: readonly number[], isStopped: boolean, isWhole: boolean): void {
+    this.flows.push([isStopped ? 'stop' : 'go', ...incarnations, ...(isWhole ? ['whole'] : [])].join(' '));
+  }
   settled(count: number): void {
     if (count <= this.settledCount) throw new Error('settled must grow');
     this.settledCount = count;
@@ -306,6 +305,14 @@ export class TestClient implements GroupClientPort {
   }
   purged(request: number, count: number, refusal: string): void {
     this.events.push(`purged ${request} ${count} ${refusal}`.trim());
+  }
+  /** Texts of parts of large messages' bodies. */
+  readonly bodyParts: string[] = [];
+  bodyPart(reader: number, index: number, bytes: Uint8Array, start: number, end: number): void {
+    this.bodyParts.push(`${reader}:${index} ${new TextDecoder().decode(bytes.subarray(start, end))}`);
+  }
+  bodyGone(reader: number): void {
+    this.events.push(`bodyGone ${reader}`);
   }
 
   /** Takes what was delivered since the last call. */

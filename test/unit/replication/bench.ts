@@ -13,11 +13,11 @@ import { ChunkStore } from '../../../src/log/chunk-store.js';
 import { GroupLog, parseBatch } from '../../../src/log/group-log.js';
 import type { GroupMeta } from '../../../src/log/journal.js';
 import type { Lsn } from '../../../src/log/lsn.js';
+import { encodeOpen } from '../../../src/log/open-record.js';
 import {
   dequeueLengthMax,
   encodeDequeue,
   encodeEnqueue,
-  encodeOpen,
   enqueueLength,
   MessageParts,
 } from '../../../src/log/record.js';

@@ -4,7 +4,7 @@ import type { Link } from '../../../src/cluster/link/link.js';
 import type { GroupRecord } from '../../../src/cluster/map.js';
 import type { SwapOutcome } from '../../../src/cluster/cluster-map.js';
 import type { Primary } from '../../../src/cluster/replication/primary.js';
-import { encodeOpen } from '../../../src/log/record.js';
+import { encodeOpen } from '../../../src/log/open-record.js';
 import { turns, until } from '../store/harness.js';
 import { group, queue, TestReplica } from './bench.js';
 import type { ManualClock } from '../store/manual-clock.js';

@@ -6,12 +6,11 @@ import type { Chunk } from '../../../src/log/chunk.js';
 import { type Batch, GroupLog } from '../../../src/log/group-log.js';
 import type { GroupMeta, JournalOwner } from '../../../src/log/journal.js';
 import type { Lsn } from '../../../src/log/lsn.js';
+import { encodeDrop, encodeOpen } from '../../../src/log/open-record.js';
 import {
   dequeueLengthMax,
   encodeDequeue,
-  encodeDrop,
   encodeEnqueue,
-  encodeOpen,
   enqueueLength,
   MessageParts,
 } from '../../../src/log/record.js';

@@ -1,15 +1,8 @@
 /** Each encoding of protocol version 1 that outlives a process or leaves it, made from fixed values: what `protocol-1.test.ts` pins. */
 import { Chunk } from '../../../src/log/chunk.js';
 import { encodeCopyBatch, GroupLog } from '../../../src/log/group-log.js';
-import {
-  encodeDequeue,
-  encodeDrop,
-  encodeEnqueue,
-  encodeOpen,
-  enqueueLength,
-  MessageParts,
-  setLsn,
-} from '../../../src/log/record.js';
+import { encodeDrop, encodeOpen } from '../../../src/log/open-record.js';
+import { encodeDequeue, encodeEnqueue, enqueueLength, MessageParts, setLsn } from '../../../src/log/record.js';
 import { FrameHeader } from '../../../src/store/frame.js';
 import { encodeHello } from '../../../src/cluster/link/hello.js';
 import { FrameOutput } from '../../../src/cluster/link/frame-output.js';

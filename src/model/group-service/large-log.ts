@@ -1,0 +1,264 @@
+/**
+ * The bodies of large messages on the primary (log/large.ts): takes their parts into the log, and a message only with all of its parts; and
+ * dequeues the parts that nobody needs any more. That is so when
+ *
+ * - no message refers to the body any more, and no node reads it;
+ * - its upload has ended without a message: it was given up, the message was refused, or its queues are gone;
+ * - its upload is of a node that is dead, or was taken for dead: if it is alive after all, its message is refused;
+ * - its node, which says so when it attaches, is done with the upload: the message is gone, of which this replica may not know.
+ */
+import type { Logger } from '../../base/logger.js';
+import type { Rules } from '../../base/rules.js';
+import { type BodyId, type Manifest, manifestAt, partHeaderAt, partHeaderBytes } from '../../log/large.js';
+import type { Lsn } from '../../log/lsn.js';
+import { encodeOpen } from '../../log/open-record.js';
+import type { MessageParts } from '../../log/record.js';
+import type { GroupAppender } from '../group-port.js';
+import type { GroupState } from '../group-state.js';
+import { keyOf, type LargeBody } from '../large/large-bodies.js';
+import { partsIncarnation } from '../queue/outbox.js';
+import { appendDequeues } from './settlement-batch.js';
+
+/** A node that was given a message reads its body, or says by then that it does: with another primary, or over another link. */
+export const graceMs = 5000;
+/** Bodies looked at in one step of a walk. */
+const walkStep = 64;
+
+export interface LargeLogPorts {
+  readonly state: GroupState;
+  readonly appender: GroupAppender;
+  readonly rules: Rules;
+  readonly logger: Logger;
+  /** The last lsn of a publish. */
+  published(): Lsn;
+  /** Has `append` called at the end of this turn. */
+  touch(): void;
+  /** Runs it later, if the service is there by then. */
+  after(delayMs: number, run: () => void): void;
+  /** Goes through many things, in slices. */
+  walk(steps: Iterator<number, void>): void;
+}
+
+/** Parts of an upload that are in the log, committed or not. */
+interface Upload extends BodyId {
+  count: number;
+  bytes: number;
+  isOver: boolean;
+}
+
+export class LargeLog {
+  /** The last lsn given to something here. */
+  last: Lsn = 0;
+  private readonly ports: LargeLogPorts;
+  private isOpened = false;
+  /** Those that go on. */
+  private readonly uploads = new Map<string, Upload>();
+  /** Uploads that are over when `lsn` is committed: if no message refers to them then, their parts go. */
+  private ended: { readonly id: BodyId; readonly lsn: Lsn }[] = [];
+  private due: LargeBody[] = [];
+  /** Who reads has said so: before that no body goes. */
+  private hasBegun = false;
+  /** All bodies are looked at when `lsn` is committed. */
+  private judgements: { readonly isOver: (body: LargeBody) => boolean; readonly lsn: Lsn }[] = [];
+  /** The dequeues of their parts are in the log. */
+  private readonly leaving = new WeakSet<LargeBody>();
+  /** By body: nodes that read it, or are about to. */
+  private readonly readers = new Map<string, number>();
+
+  constructor(ports: LargeLogPorts) {
+    this.ports = ports;
+    ports.state.large.watcher = { orphaned: (body) => this.look(body) };
+  }
+
+  /**
+   * Deliveries may begin: all live nodes have attached. When those that read bodies have said so, too, what the last primary owed is done, and
+   * uploads of boots that are not attached are over.
+   */
+  begin(attachedBoots: () => ReadonlySet<number>): void {
+    this.ports.after(graceMs, () => {
+      this.hasBegun = true;
+      const attached = attachedBoots();
+      this.judge((body) => !body.isClosed && !attached.has(body.boot));
+    });
+  }
+
+  /** The node is gone in that boot, and so are its uploads. */
+  gone(boot: number): void {
+    for (const upload of this.uploads.values()) {
+      if (upload.boot !== boot) continue;
+      this.end(upload);
+    }
+    if (this.ports.state.large.size > 0) this.judge((body) => !body.isClosed && body.boot === boot);
+  }
+
+  /** The node is attached in that boot: of its uploads up to `last` those in `open` are not over, or may not be. */
+  said(boot: number, last: number, open: ReadonlySet<number>): void {
+    if (this.ports.state.large.size === 0) return;
+    this.judge((body) => !body.isClosed && body.boot === boot && body.upload <= last && !open.has(body.upload));
+  }
+
+  /** Later: what is in the log by now may have parts of a body, and the message. */
+  private judge(isOver: (body: LargeBody) => boolean): void {
+    this.judgements.push({ isOver, lsn: this.ports.published() });
+    this.ports.touch();
+  }
+
+  close(): void {
+    this.ports.state.large.watcher = undefined;
+  }
+
+  // ---- for publishes ----
+
+  /** The part that `parts` are is the next one of its upload, and goes into the log now. False: it gives the upload up, or is of no use. */
+  takesPart({ headerBytes, headerStart, headerLength, bodyLength }: MessageParts, boot: number): boolean {
+    if (headerLength !== partHeaderBytes) return false;
+    const view = new DataView(headerBytes.buffer, headerBytes.byteOffset);
+    const { upload: number, index, isEnd } = partHeaderAt(view, headerStart);
+    const id = { boot, upload: number };
+    const upload = this.upload(id, index);
+    if (isEnd) this.end(id);
+    if (isEnd || upload === undefined || upload.isOver) return false;
+    upload.count++;
+    upload.bytes += bodyLength;
+    this.open();
+    return true;
+  }
+
+  /** All parts of a large message are in the log. */
+  isWhole({ bodyBytes, bodyStart }: MessageParts): boolean {
+    const manifest = manifestIn(bodyBytes, bodyStart);
+    if (!this.ports.rules.largeWhole || this.has(manifest)) return true;
+    this.ports.logger.warn('a large message is refused: its node was taken for dead while it came', { ...manifest });
+    return false;
+  }
+
+  private has(manifest: Manifest): boolean {
+    const upload = this.uploads.get(keyOf(manifest));
+    if (upload !== undefined && upload.count > 0)
+      return upload.count === manifest.count && upload.bytes === manifest.size;
+    const body = this.ports.state.large.find(manifest);
+    return body !== undefined && body.fits(manifest) && !this.leaving.has(body);
+  }
+
+  /** A large message was dealt with. */
+  taken({ bodyBytes, bodyStart }: MessageParts): void {
+    this.end(manifestIn(bodyBytes, bodyStart));
+  }
+
+  // ---- for deliveries ----
+
+  /** Whether it can be delivered: not so if parts of it were lost by damage. */
+  isReadable(manifest: Manifest): boolean {
+    return this.ports.state.large.find(manifest)?.fits(manifest) === true;
+  }
+
+  /** A node reads the body, or is about to, so that it stays; `unhold` must follow. */
+  hold(key: string): void {
+    this.readers.set(key, (this.readers.get(key) ?? 0) + 1);
+  }
+
+  unhold(id: BodyId): void {
+    const key = keyOf(id);
+    const left = (this.readers.get(key) ?? 1) - 1;
+    if (left > 0) {
+      this.readers.set(key, left);
+      return;
+    }
+    this.readers.delete(key);
+    const body = this.ports.state.large.find(id);
+    if (body?.isOrphan === true) this.look(body);
+  }
+
+  // ---- the turn's end ----
+
+  append(committed: Lsn): void {
+    if (this.ended.length > 0) this.endCommitted(committed);
+    while (this.hasBegun && this.judgements.length > 0 && this.judgements[0]!.lsn <= committed)
+      this.ports.walk(this.lookAtAll(this.judgements.shift()!.isOver));
+    if (this.due.length === 0 || !this.hasBegun || !this.ports.rules.partsGo) return;
+    const due = this.due;
+    this.due = [];
+    for (const body of due) this.dequeue(body);
+  }
+
+  private endCommitted(committed: Lsn): void {
+    const { state } = this.ports;
+    const later: typeof this.ended = [];
+    for (const one of this.ended) {
+      const body = state.large.find(one.id);
+      if (one.lsn > committed) {
+        later.push(one);
+        continue;
+      }
+      this.uploads.delete(keyOf(one.id));
+      if (body !== undefined && !body.isClosed) this.due.push(body);
+    }
+    this.ended = later;
+  }
+
+  private dequeue(body: LargeBody): void {
+    const { state, appender } = this.ports;
+    if (body.count === 0 || this.leaving.has(body) || body.messages > 0 || this.readers.has(keyOf(body))) return;
+    this.leaving.add(body);
+    const positions = body.positions();
+    if (!body.durable && !appender.replicated) {
+      state.remove(partsIncarnation, positions);
+      return;
+    }
+    appender.together(() => {
+      this.last = appendDequeues(appender, partsIncarnation, positions, body.durable);
+    });
+  }
+
+  // ---- inside ----
+
+  private look(body: LargeBody): void {
+    this.due.push(body);
+    this.ports.touch();
+  }
+
+  private *lookAtAll(isOver: (body: LargeBody) => boolean): Generator<number, void> {
+    let steps = 0;
+    for (const body of this.ports.state.large.all()) {
+      if (body.isOrphan || isOver(body)) this.look(body);
+      if (++steps % walkStep === 0) yield walkStep;
+    }
+  }
+
+  /** Undefined: the part `index` is not its next one. */
+  private upload(id: BodyId, index: number): Upload | undefined {
+    const key = keyOf(id);
+    let upload = this.uploads.get(key);
+    if (upload === undefined) {
+      // It began under another primary.
+      const body = this.ports.state.large.find(id);
+      if (body?.isClosed === true || (body !== undefined && this.leaving.has(body))) return undefined;
+      upload = { boot: id.boot, upload: id.upload, count: body?.count ?? 0, bytes: body?.bytes ?? 0, isOver: false };
+      if (upload.count === index) this.uploads.set(key, upload);
+    }
+    return upload.count === index || !this.ports.rules.largeWhole ? upload : undefined;
+  }
+
+  private end(id: BodyId): void {
+    const upload = this.uploads.get(keyOf(id));
+    if (upload?.isOver === true) return;
+    if (upload !== undefined) upload.isOver = true;
+    this.ended.push({ id, lsn: this.ports.published() });
+    this.ports.touch();
+  }
+
+  /** The parts' queue is one like any other, but that the wiring does not know it. */
+  private open(): void {
+    const { state, appender } = this.ports;
+    if (this.isOpened || state.queue(partsIncarnation) !== undefined) return;
+    this.isOpened = true;
+    const record = encodeOpen(partsIncarnation, 0, { durable: true });
+    appender.reserve(record.length);
+    appender.chunk.bytes!.set(record, appender.offset);
+    this.last = appender.append(record.length);
+  }
+}
+
+function manifestIn(bytes: Uint8Array, start: number): Manifest {
+  return manifestAt(new DataView(bytes.buffer, bytes.byteOffset), start);
+}
