@@ -48,9 +48,9 @@ export class Deliveries implements DeliverySink, Flushable {
   /** Ids of deliveries, as numbers that do not go round. */
   private next = 0;
   private due: OutgoingLink[] = [];
-  private readonly head: TransferHead = { handle: 0, deliveryId: 0, settled: false };
   /** Large messages that come part by part. */
   private readonly gathering = new Set<GatheredBody>();
+  private readonly head: TransferHead = { handle: 0, deliveryId: 0, settled: false };
   /** The client holds as many as it may. */
   private isFull = false;
   private closed = false;

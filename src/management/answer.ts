@@ -40,15 +40,17 @@ async function answerInParts(response: ServerResponse, { parts, headers }: Strea
     let text = '';
     for (; part.done !== true; part = await iterator.next()) {
       text += part.value;
+      // Whoever asked may be gone: to write then would be an error.
+      if (response.destroyed) return;
       if (text.length < pieceLength) continue;
       if (!response.write(text) && !(await drained(response))) return;
       text = '';
       if (pace.isOver) await pace.next();
     }
-    response.end(text);
+    if (!response.destroyed) response.end(text);
   } catch (error) {
-    if (!response.headersSent) throw error;
-    response.destroy();
+    if (response.headersSent) response.destroy();
+    throw error;
   } finally {
     await iterator.return?.();
   }

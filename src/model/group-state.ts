@@ -361,11 +361,12 @@ export class GroupState {
     const view = chunk.view!;
     const count = view.getUint16(offset + 6, true);
     const length = view.getUint32(offset, true);
-    const durable = (chunk.bytes![offset + 5]! & RecordFlag.durable) !== 0;
+    const flags = chunk.bytes![offset + 5]!;
+    const durable = (flags & RecordFlag.durable) !== 0;
     const body = bodyLength(view, offset);
     const priority = priorityOf(chunk.bytes!, offset);
     const expires = expiresAt(view, offset) !== 0;
-    const isBig = isLarge(view, offset);
+    const isBig = (flags & RecordFlag.large) !== 0;
     for (let i = 0, at = offset + enqueueHeaderBytes; i < count; i++, at += 8) {
       const queue = this.queue(view.getFloat64(at, true));
       if (queue === undefined) continue;

@@ -1,5 +1,6 @@
 /** Queues, exchanges and bindings over HTTP, at one broker. Statuses, texts' beginnings and fields are those of RabbitMQ 3.10. */
 import assert from 'node:assert/strict';
+import { createConnection } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import * as amqp from 'amqplib';
 import { Broker } from '../../src/index.js';
@@ -227,6 +228,29 @@ describe('HTTP', () => {
     assert.equal((await get<Entry[]>('bindings/listed')).length, 25);
     await client.close();
     await ask('DELETE', 'vhosts/listed');
+  });
+
+  it('sends long lists to whoever takes them, and goes on when somebody leaves in the middle', async () => {
+    await ask('PUT', 'vhosts/long', {});
+    const queues = Array.from({ length: 3000 }, (_, i) => ({ vhost: 'long', name: `queue ${i}`, durable: true }));
+    assert.equal((await ask('POST', 'definitions', { queues })).status, 204);
+    const { hostname, port } = new URL(broker.httpUrl);
+    const authorization = `Basic ${Buffer.from('guest:guest').toString('base64')}`;
+    const paths = ['queues/long', 'definitions', 'bindings/long?columns=destination', 'queues/long?sort=messages'];
+    const leave = async (path: string, bytesMax: number): Promise<void> => {
+      const socket = createConnection({ host: hostname, port: Number(port) });
+      socket.on('error', () => {});
+      socket.write(`GET /api/${path} HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n\r\n`);
+      for await (const _ of socket) if (socket.bytesRead > bytesMax) break;
+      socket.destroy();
+    };
+    // More than may be sent at a time: each must make room when it is left.
+    for (const bytesMax of [1, 20_000, 50_000, 100_000, 300_000, 1])
+      await Promise.all(paths.map((path) => leave(path, bytesMax)));
+    assert.equal((await get<Entry[]>('queues/long')).length, 3000);
+    const head = await fetch(`${broker.httpUrl}/api/queues/long`, { method: 'HEAD', headers: { authorization } });
+    assert.deepEqual([head.status, await head.text()], [200, '']);
+    await ask('DELETE', 'vhosts/long');
   });
 
   it('has the fields that RabbitMQ has', async () => {

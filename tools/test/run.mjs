@@ -19,8 +19,8 @@ import { fetchClients } from './clients.mjs';
 import { fetchEtcd } from './etcd.mjs';
 import { buildGoClientTests } from './go-client.mjs';
 import { fetchIp } from './ip.mjs';
-import { fetchProton } from './proton.mjs';
 import { fetchPython } from './python.mjs';
+import { fetchProton } from './proton.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 const reports = 'build/reports';
@@ -43,8 +43,8 @@ const parts = {
   long: () =>
     withServices(() => {
       if (longNames.length === 0 || longNames.includes('go-suite')) attempt(buildGoClientTests);
-      if (longNames.length === 0 || longNames.includes('proton')) attempt(fetchProton);
       if (longNames.length === 0 || longNames.includes('clients')) attempt(fetchClients);
+      if (longNames.length === 0 || longNames.includes('proton')) attempt(fetchProton);
       return runTests(
         'long',
         perFile(1, 6 * 3600),

@@ -89,8 +89,14 @@ export class Bodies {
   /** There is a new attachment: what was asked for is asked for again. */
   attached(): void {
     this.forgetUploads();
-    if (this.lastUpload > 0) this.client.port?.openUploads(this.lastUpload, [...this.uploads.keys()]);
+    const { port } = this.client;
+    if (this.lastUpload > 0 && port !== undefined) port.openUploads(this.lastUpload, this.openAt(port));
     for (const reader of this.readers.values()) reader.attached();
+  }
+
+  /** The primary has taken, or had from the last one, the publish that ended an upload: that one is not sent again, and the upload is over. */
+  private openAt({ taken }: ServiceControl): number[] {
+    return [...this.uploads].filter(([, sequence]) => sequence > taken).map(([upload]) => upload);
   }
 
   part(reader: number, index: number, bytes: Uint8Array, start: number, end: number): void {

@@ -411,18 +411,19 @@ export class GroupClient implements HolderClient, Flushable {
     message: EnqueueView,
     returns: number,
   ): void {
-    if (message.isLarge) this.bodies.coming(message);
+    const { isLarge } = message;
+    if (isLarge) this.bodies.coming(message);
     const subscription = this.subscriptions.get(subscriber);
     if (subscription === undefined) {
       this.settle(Settlement.release, incarnation, position);
-      this.bodies.came();
+      if (isLarge) this.bodies.came();
       return;
     }
     if (!subscription.hasDelivered) this.sinks.add(subscription.sink);
     subscription.hasDelivered = true;
     subscription.credit -= deliveryCost(subscription.noAck, message.length);
     subscription.sink.deliver(subscription, position, redelivered, message, returns);
-    this.bodies.came();
+    if (isLarge) this.bodies.came();
   }
 
   subscribed(subscriber: number, refusal: string): void {

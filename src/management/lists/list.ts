@@ -18,12 +18,12 @@ export interface ListSource<T> {
   describe(item: T): Described;
   /** It has pages, and can be looked through by this. */
   readonly name?: (item: T) => string;
-  /** Fields that others must be asked for, and how: they come into the description. Never rejects. */
+  /** Fields that others must be asked for, and how: they come into the description. */
   readonly asked?: { readonly fields: readonly string[]; ask(item: T, described: Described): Promise<void> };
 }
 
-/** Descriptions that are being completed at a time. */
-const askedMax = 64;
+/** Descriptions that are being completed at a time: what is asked for waits for the disk, so many wait together. */
+const askedMax = 512;
 
 export async function list<T>(
   { query: written, pace }: Pick<ResourceRequest, 'query' | 'pace'>,
@@ -98,8 +98,7 @@ class List<T> {
     const keyed: { item: T; key: unknown }[] = [];
     for (let from = 0; from < items.length; from += askedMax) {
       const some = items.slice(from, from + askedMax);
-      const described = some.map((item) => (isAsked ? {} : source.describe(item)));
-      if (isAsked) await Promise.all(some.map((item, i) => source.asked!.ask(item, described[i]!)));
+      const described = await this.complete(some, isAsked, (item) => (isAsked ? {} : source.describe(item)));
       for (let i = 0; i < some.length; i++) keyed.push({ item: some[i]!, key: query.sortKey(described[i]!) });
       if (pace.isOver) await pace.next();
     }
@@ -123,11 +122,33 @@ class List<T> {
     const isAsked = asked !== undefined && query.wants(asked.fields);
     for (let from = 0; from < items.length; from += askedMax) {
       const some = items.slice(from, from + askedMax);
-      const described = some.map((item) => source.describe(item));
-      if (isAsked) await Promise.all(some.map((item, i) => asked.ask(item, described[i]!)));
-      for (const each of described) yield query.select(each);
+      for (const each of await this.complete(some, isAsked, (item) => source.describe(item))) {
+        yield query.select(each);
+        if (pace.isOver) await pace.next();
+      }
+    }
+  }
+
+  /** Begins with a description, and adds what is asked for. */
+  private async complete(
+    items: readonly T[],
+    isAsked: boolean,
+    describe: (item: T) => Described,
+  ): Promise<Described[]> {
+    const { source, pace } = this;
+    const described: Described[] = [];
+    const failures: unknown[] = [];
+    const asking: Promise<void>[] = [];
+    for (const item of items) {
+      const each = describe(item);
+      described.push(each);
+      // Heard at once: what fails while others are begun would be nobody's.
+      if (isAsked) asking.push(source.asked!.ask(item, each).catch((error: unknown) => void failures.push(error)));
       if (pace.isOver) await pace.next();
     }
+    await Promise.all(asking);
+    if (failures.length > 0) throw failures[0];
+    return described;
   }
 }
 

@@ -55,6 +55,8 @@ export class LargeLog {
   private readonly uploads = new Map<string, Upload>();
   /** Uploads that are over when `lsn` is committed: if no message refers to them then, their parts go. */
   private ended: { readonly id: BodyId; readonly lsn: Lsn }[] = [];
+  /** The same, in this turn. */
+  private ending: BodyId[] = [];
   private due: LargeBody[] = [];
   /** Who reads has said so: before that no body goes. */
   private hasBegun = false;
@@ -124,9 +126,15 @@ export class LargeLog {
     return true;
   }
 
-  /** All parts of a large message are in the log. */
-  isWhole({ bodyBytes, bodyStart }: MessageParts): boolean {
+  /** A large message is about to be taken into the log. False: it has not all of its parts there. */
+  takes({ bodyBytes, bodyStart }: MessageParts): boolean {
     const manifest = manifestIn(bodyBytes, bodyStart);
+    const isWhole = this.isWhole(manifest);
+    this.end(manifest);
+    return isWhole;
+  }
+
+  private isWhole(manifest: Manifest): boolean {
     if (!this.ports.rules.largeWhole || this.has(manifest)) return true;
     this.ports.logger.warn('a large message is refused: its node was taken for dead while it came', { ...manifest });
     return false;
@@ -138,11 +146,6 @@ export class LargeLog {
       return upload.count === manifest.count && upload.bytes === manifest.size;
     const body = this.ports.state.large.find(manifest);
     return body !== undefined && body.fits(manifest) && !this.leaving.has(body);
-  }
-
-  /** A large message was dealt with. */
-  taken({ bodyBytes, bodyStart }: MessageParts): void {
-    this.end(manifestIn(bodyBytes, bodyStart));
   }
 
   // ---- for deliveries ----
@@ -172,6 +175,11 @@ export class LargeLog {
   // ---- the turn's end ----
 
   append(committed: Lsn): void {
+    if (this.ending.length > 0) {
+      const lsn = this.ports.published();
+      for (const id of this.ending) this.ended.push({ id, lsn });
+      this.ending = [];
+    }
     if (this.ended.length > 0) this.endCommitted(committed);
     while (this.hasBegun && this.judgements.length > 0 && this.judgements[0]!.lsn <= committed)
       this.ports.walk(this.lookAtAll(this.judgements.shift()!.isOver));
@@ -243,7 +251,7 @@ export class LargeLog {
     const upload = this.uploads.get(keyOf(id));
     if (upload?.isOver === true) return;
     if (upload !== undefined) upload.isOver = true;
-    this.ended.push({ id, lsn: this.ports.published() });
+    this.ending.push(id);
     this.ports.touch();
   }
 

@@ -76,43 +76,16 @@ export class PublishLog {
     boot: number,
     sequence: number,
   ): boolean {
-    if (parts.large) return this.appendLarge(parts, incarnations, durable, boot, sequence);
-    return this.appendAny(parts, incarnations, durable, boot, sequence);
-  }
-
-  /** A message without all of its parts is refused: its node was taken for dead meanwhile. */
-  private appendLarge(
-    parts: MessageParts,
-    incarnations: readonly number[],
-    durable: boolean,
-    boot: number,
-    sequence: number,
-  ): boolean {
-    const isWhole = this.large.isWhole(parts);
-    if (!isWhole) this.appendNumber(boot, sequence);
-    const isTaken = isWhole && this.appendAny(parts, incarnations, durable, boot, sequence);
-    this.large.taken(parts);
-    return isTaken;
-  }
-
-  private appendAny(
-    parts: MessageParts,
-    incarnations: readonly number[],
-    durable: boolean,
-    boot: number,
-    sequence: number,
-  ): boolean {
+    if (parts.large && !this.large.takes(parts)) {
+      this.appendNumber(boot, sequence);
+      return false;
+    }
     if (parts.origin !== undefined && !this.isNew(parts)) {
       this.appendNumber(boot, sequence);
       return true;
     }
-    if (incarnations[0] === delayedIncarnation) {
-      this.appendDelayed(parts, incarnations, durable, boot, sequence);
-      return true;
-    }
-    if (incarnations[0] === partsIncarnation) {
-      if (this.large.takesPart(parts, boot)) this.encode(parts, incarnations, durable, boot, sequence);
-      else this.appendNumber(boot, sequence);
+    if (incarnations[0] === delayedIncarnation || incarnations[0] === partsIncarnation) {
+      this.appendOwn(parts, incarnations, durable, boot, sequence);
       return true;
     }
     const { targets } = this;
@@ -147,8 +120,10 @@ export class PublishLog {
     let bytes = (targets.count + 1) * enqueueLength(parts, targets.queues.length);
     for (const one of dead) bytes += enqueueLength(one, 1);
     this.appender.reserve(bytes);
-    if (this.rules.othersTake) this.appendTaken(parts, durable, boot, sequence);
-    else this.appendNumber(boot, sequence);
+    // Who finds the dead in the journal must find the number, too: else it is refused, and dead, once more when it is sent again.
+    const isTaken = targets.count > 0 && this.rules.othersTake;
+    if (isTaken) this.appendTaken(parts, durable, boot, sequence);
+    else if (sequence !== 0) this.appendNumber(boot, sequence, durable && dead.length > 0);
     for (const one of dead) outbox.write(one, durable);
   }
 
@@ -194,6 +169,19 @@ export class PublishLog {
     }
     parts.expiresAt = expiresAt;
     parts.origin = origin;
+  }
+
+  /** For a queue that the wiring does not know. */
+  private appendOwn(
+    parts: MessageParts,
+    incarnations: readonly number[],
+    durable: boolean,
+    boot: number,
+    sequence: number,
+  ): void {
+    if (incarnations[0] === delayedIncarnation) this.appendDelayed(parts, incarnations, durable, boot, sequence);
+    else if (this.large.takesPart(parts, boot)) this.encode(parts, incarnations, durable, boot, sequence);
+    else this.appendNumber(boot, sequence);
   }
 
   /** The message is to wait for its time. Nobody opens the queue in which it does but we. */

@@ -71,14 +71,11 @@ interface LargeMessage {
 export class LargeBodies {
   /** Told when a body has become an orphan. */
   watcher: { orphaned(body: LargeBody): void } | undefined = undefined;
+  /** Large messages and parts that are here; 0: nothing is to be told of. */
+  size = 0;
   private readonly bodies = new Map<string, LargeBody>();
   private readonly messages = new Map<Lsn, LargeMessage>();
   private readonly parts = new Map<Lsn, LargeBody>();
-
-  /** Entries of queues that are to be told of: large messages and parts. 0: no large message is here. */
-  get size(): number {
-    return this.messages.size + this.parts.size;
-  }
 
   find(id: BodyId): LargeBody | undefined {
     return this.bodies.get(keyOf(id));
@@ -100,6 +97,7 @@ export class LargeBodies {
     body.bytes += bodyLength(view, offset);
     body.durable ||= durable;
     this.parts.set(position, body);
+    this.size++;
   }
 
   /** A large message was put into a queue. */
@@ -113,6 +111,7 @@ export class LargeBodies {
     body.messages++;
     body.isClosed = true;
     this.messages.set(position, { body, queues: 1 });
+    this.size++;
   }
 
   /** Whatever is at `position` has left a queue. */
@@ -126,6 +125,7 @@ export class LargeBodies {
     if (--message.queues > 0) return;
     const { body } = message;
     this.messages.delete(position);
+    this.size--;
     body.messages--;
     if (!this.forgetIfGone(body) && body.isOrphan) this.watcher?.orphaned(body);
   }
@@ -134,6 +134,7 @@ export class LargeBodies {
     const body = this.parts.get(position);
     if (body === undefined) return;
     this.parts.delete(position);
+    this.size--;
     body.partLeft(position);
     this.forgetIfGone(body);
   }

@@ -56,9 +56,11 @@ export class QueueIndex implements MessageIndex {
   }
 
   add(position: number, chunk: number, offset: number, length: number, body: number, durable: boolean): boolean {
-    const counted = countedBody(length, body);
+    // The body of a large message is elsewhere.
+    const counted = body > length ? body : countedBody(length, body);
+    const span = body > length ? entrySpan(length, body) : length;
     const flags = (durable ? EntryFlag.durable : 0) | (body > length ? EntryFlag.large : 0);
-    if (!this.table.add(position, chunk, offset, entrySpan(length, body), counted, flags)) return false;
+    if (!this.table.add(position, chunk, offset, span, counted, flags)) return false;
     this.bodyBytes += counted;
     this.readyBytes += counted;
     this.ready++;

@@ -84,6 +84,15 @@ test('only whom the answer is about is asked, and sorting by what is asked for a
   assert.deepEqual(asked.toSorted(compareTexts), ['C', 'a', 'a', 'b'].toSorted(compareTexts));
 });
 
+test('what cannot be asked for fails the answer, and nothing else', async () => {
+  const ask1 = async (): Promise<void> => Promise.reject(new Error('nobody knows'));
+  const many = Array.from({ length: 2000 }, (_, i): Thing => ({ name: `${i}`, size: i }));
+  const from = source(many, { asked: { fields: ['count'], ask: ask1 } });
+  await assert.rejects(ask('page=1', from), /nobody knows/);
+  await assert.rejects(ask('sort=count', from), /nobody knows/);
+  await assert.rejects(ask('', from), /nobody knows/);
+});
+
 test('an empty list has a first page, and no others', async () => {
   const empty = { filtered_count: 0, item_count: 0, items: [], page: 1, page_count: 0, page_size: 100, total_count: 0 };
   assert.deepEqual(await ask('page=1', source([])), empty);
