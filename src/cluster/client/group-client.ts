@@ -476,10 +476,7 @@ export class GroupClient implements HolderClient, Flushable {
     this.closing.giveBack();
     if (this.tie !== undefined) this.send(this.tie);
     else if (this.gone !== '') this.abandon(this.gone);
-    if (this.toGrant.length === 0) return;
-    const opened = this.toGrant;
-    this.toGrant = [];
-    for (const subscription of opened) subscription.grantFirst();
+    if (this.toGrant.length > 0) for (const subscription of this.toGrant.splice(0)) subscription.grantFirst();
   }
 
   private send(tie: Tie): void {
