@@ -10,6 +10,7 @@ import type { Peer } from '../security/peer.js';
 import type { Connection } from './connection.js';
 import type { Counters } from './counters.js';
 import type { Limits } from './limits.js';
+import type { AllPartialBytes } from './partial-bytes.js';
 
 /** What this server says of itself in its open. */
 export interface Product {
@@ -31,6 +32,7 @@ export interface ConnectionContext {
   product: Product;
   limits: Limits;
   counters: Counters;
+  partials: AllPartialBytes;
 }
 
 /** What is known of a client beside its address. */

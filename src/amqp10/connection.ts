@@ -121,7 +121,7 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     this.limits = context.limits;
     this.counters = context.counters;
     this.logger = context.logger.child({ connection: this.name });
-    this.partials = new PartialBytes(this.limits.partialBytesMax);
+    this.partials = new PartialBytes(this.limits.partialBytesMax, context.partials, (error) => this.fail(error));
     this.peer = { ...peerAt(socket.remoteAddress ?? ''), ...transport };
     const parser = new FrameParser(this);
     parser.frameMax = saslFrameMax;

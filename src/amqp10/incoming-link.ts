@@ -169,9 +169,10 @@ export class IncomingLink extends Link implements PublishSource {
     const needed = this.received + end - start;
     if (needed > this.gathered.length) {
       const larger = new Uint8Array(Math.max(needed, this.gathered.length * 2, firstGatherBytes));
-      this.host.partials.add(larger.length - this.gathered.length);
+      const more = larger.length - this.gathered.length;
       larger.set(this.gathered.subarray(0, this.received));
       this.gathered = larger;
+      this.host.partials.add(more);
     }
     this.gathered.set(bytes.subarray(start, end), this.received);
     this.received = needed;

@@ -25,6 +25,8 @@ export interface Limits extends OutputLimits {
   messageBytesMax: number;
   /** Bytes of messages in several frames that a connection's links have received in part. */
   partialBytesMax: number;
+  /** The same for all connections together; above it the one that holds the most is closed. */
+  allPartialBytesMax: number;
   /** Transfer frames that a client may send ahead in a session. */
   incomingWindow: number;
   /** Messages that a client may send ahead on a link, and that wait for their outcome. */
@@ -50,6 +52,7 @@ export const defaultLimits: Limits = {
   idleTimeoutMs: 60_000,
   messageBytesMax: 128 * 1024 * 1024,
   partialBytesMax: 256 * 1024 * 1024,
+  allPartialBytesMax: 512 * 1024 * 1024,
   incomingWindow: 8_192,
   linkCredit: 1_000,
   gatedBytesMax: 1024 * 1024,

@@ -16,11 +16,12 @@ import { Connection } from './connection.js';
 import type { ConnectionContext, ConnectionOwner, Transport } from './connection-context.js';
 import { Counters } from './counters.js';
 import { defaultLimits, type Limits } from './limits.js';
+import { AllPartialBytes } from './partial-bytes.js';
 
 /** Connections that are told in one turn: each may end all its sessions. */
 const toldPerTurn = 100;
 
-export interface Amqp10Options extends Omit<ConnectionContext, 'limits' | 'counters'> {
+export interface Amqp10Options extends Omit<ConnectionContext, 'limits' | 'counters' | 'partials'> {
   /** What is not named has its default. */
   limits?: Partial<Limits>;
 }
@@ -38,7 +39,9 @@ export class Amqp10Server implements ConnectionOwner {
   private allClosed: () => void = () => {};
 
   constructor(options: Amqp10Options) {
-    this.context = { ...options, limits: { ...defaultLimits, ...options.limits }, counters: this.counters };
+    const limits = { ...defaultLimits, ...options.limits };
+    const partials = new AllPartialBytes(limits.allPartialBytesMax);
+    this.context = { ...options, limits, counters: this.counters, partials };
     this.gate = options.broker.gate.onChange((reason) => {
       for (const connection of this.connections) connection.gateChanged(reason);
     });

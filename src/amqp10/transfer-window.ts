@@ -6,7 +6,7 @@ import type { FrameWriter, TransferHead } from './codec/index.js';
 import type { DeliveryLead } from './delivery-lead.js';
 import { add, ahead } from './serial.js';
 
-/** A delivery of which a part is out. */
+/** A delivery of which a part is out, or nothing yet. */
 interface Rest {
   readonly head: TransferHead;
   readonly bytes: Uint8Array;
@@ -22,7 +22,8 @@ export class TransferWindow {
   private readonly firstId: number;
   /** Frames that the client takes. */
   private room: number;
-  private rest: Rest | null = null;
+  /** In the order in which they go out; mostly none. */
+  private readonly rests: Rest[] = [];
 
   constructor(frames: FrameWriter, output: { touch(): void }, channel: number, firstId: number, room: number) {
     this.frames = frames;
@@ -34,23 +35,23 @@ export class TransferWindow {
   }
 
   get isOpen(): boolean {
-    return this.room > 0 && this.rest === null;
+    return this.room > 0 && this.rests.length === 0;
   }
 
   /** The client has told which frame it expects next (undefined: it has seen none), and how many it takes. */
   update(nextIncomingId: number | undefined, incomingWindow: number): void {
     this.room = Math.max(0, ahead(add(nextIncomingId ?? this.firstId, incomingWindow), this.nextId));
     if (incomingWindow > 0x7fff_ffff) this.room = 0x7fff_ffff;
-    if (this.rest === null) return;
-    this.go(this.rest);
+    if (this.rests.length === 0) return;
+    this.go();
     this.output.touch();
   }
 
-  /** Sends a delivery, or its beginning. To be called while open. */
+  /** Sends a delivery, or its beginning; the rest follows. While not open, all of it is kept: a large message may have waited for its parts. */
   send(head: TransferHead, lead: DeliveryLead, bytes: Uint8Array, start: number, end: number): void {
     const { frames, channel } = this;
     const needed = frames.framesFor(lead.length + end - start);
-    if (needed <= this.room) {
+    if (needed <= this.room && this.rests.length === 0) {
       frames.deliver(channel, head, lead.bytes, lead.length, bytes, start, end);
       this.sent(needed);
       return;
@@ -59,17 +60,18 @@ export class TransferWindow {
     whole.set(lead.bytes.subarray(0, lead.length));
     whole.set(bytes.subarray(start, end), lead.length);
     // The head is used again.
-    this.rest = { head: { ...head }, bytes: whole, at: 0 };
-    this.go(this.rest);
+    this.rests.push({ head: { ...head }, bytes: whole, at: 0 });
+    this.go();
   }
 
-  private go(rest: Rest): void {
-    const { frames, channel } = this;
-    while (this.room > 0 && rest.at < rest.bytes.length) {
+  private go(): void {
+    const { frames, channel, rests } = this;
+    while (this.room > 0 && rests.length > 0) {
+      const rest = rests[0]!;
       rest.at = frames.deliverPart(channel, rest.head, rest.bytes, rest.at);
       this.sent(1);
+      if (rest.at === rest.bytes.length) rests.shift();
     }
-    this.rest = rest.at < rest.bytes.length ? rest : null;
   }
 
   private sent(count: number): void {

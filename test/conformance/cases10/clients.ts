@@ -165,7 +165,7 @@ export const clients10: readonly Case[] = [
   }),
   rheaRule('large messages go through whole, to both protocols', async (rhea, client) => {
     const queue = await client.queue();
-    const body = 'z'.repeat(1_000_000);
+    const body = 'z'.repeat(3_000_000);
     const sender = await rhea.sender(`/queues/${queue}`);
     await sender.send({ body: bytes(body) });
     await client.publish('', queue, body);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { Coordinator, Descriptor, Detach, End, Source, Target, textOf } from '../../../src/amqp10/codec/index.js';
 import type { Case } from '../case.js';
 import { detaches, endsSession, openRule, sessionRule } from '../case10.js';
-import { accepted, delivery, message } from '../messages10.js';
+import { accepted, delivery, message, read } from '../messages10.js';
 
 function detach(handle: number): Detach {
   return Object.assign(new Detach(), { handle, closed: true });
@@ -102,6 +102,37 @@ export const sessions10: readonly Case[] = [
       assert.equal((await delivery(raw)).text, 'next');
     },
     { maxFrameSize: 512 },
+  ),
+  sessionRule(
+    'AMQP 1.0 §2.6.14',
+    'very large deliveries and others share a window that is small, each whole',
+    async (raw, client) => {
+      const [large, small] = [await client.queue(), await client.queue()];
+      const sizes = [3_000_000, 20_000];
+      await client.send(large, 'l'.repeat(sizes[0]!));
+      await client.send(small, ...['s', 't', 'u'].map((letter) => letter.repeat(sizes[1]!)));
+      raw.send(0, new End());
+      await raw.expect(Descriptor.end);
+      const { nextOutgoingId } = await raw.begin(0, { incomingWindow: 5 });
+      await raw.receiver(`/queues/${small}`, 0, { handle: 0 });
+      await raw.receiver(`/queues/${large}`, 0, { handle: 1 });
+      const flow = { deliveryCount: 0, linkCredit: 3, incomingWindow: 5, nextIncomingId: nextOutgoingId };
+      for (const handle of [0, 1]) raw.flow({ handle, ...flow });
+      const bodies = new Map<number, Buffer[]>();
+      let whole = 0;
+      for (let seen = 1; whole < 4; seen++) {
+        const { body, payload } = await raw.expectFrame(Descriptor.transfer);
+        const parts = bodies.get(body.deliveryId!) ?? [];
+        bodies.set(body.deliveryId!, parts);
+        parts.push(payload);
+        if (!body.more) whole++;
+        if (seen % 5 === 0) raw.flow({ nextIncomingId: (nextOutgoingId + seen) >>> 0, incomingWindow: 5 });
+      }
+      const texts = [...bodies.values()].map((parts) => read(Buffer.concat(parts)).text);
+      const seen = texts.map((text) => `${text.length} ${[...new Set(text)].join('')}`);
+      assert.deepEqual(seen.sort(), [`${sizes[1]} s`, `${sizes[1]} t`, `${sizes[1]} u`, `${sizes[0]} l`]);
+    },
+    { maxFrameSize: 8192 },
   ),
 ];
 

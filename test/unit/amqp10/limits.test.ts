@@ -110,6 +110,26 @@ describe('what a sender may do', () => {
   });
 });
 
+describe('unfinished messages of all connections', () => {
+  it('are limited together: who holds most of them is closed', async () => {
+    await withClient({ allPartialBytesMax: 300_000 }, async (greedy, host) => {
+      const modest = await RawClient10.open(host.port, {}, patienceMs);
+      await modest.begin();
+      await modest.sender('/queues/q');
+      modest.transfer(new Uint8Array(10), { more: true });
+      for (let handle = 0; handle < 3; handle++) await greedy.sender('/queues/q', { handle });
+      for (let handle = 0; handle < 3; handle++) greedy.transfer(new Uint8Array(10), { handle, more: true });
+      await greedy.works();
+      await modest.sender('/queues/q', { handle: 1 });
+      modest.transfer(new Uint8Array(10), { handle: 1, more: true });
+      const { error } = await greedy.expect(Descriptor.close);
+      assert.equal(error?.condition, 'amqp:resource-limit-exceeded');
+      await modest.works();
+      modest.end();
+    });
+  });
+});
+
 describe('what a receiver may do', () => {
   it('a client that settles nothing gets no more at some point, and again when it has settled some', async () => {
     await withClient({ unsettledMax: 3 }, async (raw, { broker }) => {
