@@ -89,7 +89,7 @@ export class Bodies {
   /** There is a new attachment: what was asked for is asked for again. */
   attached(): void {
     this.forgetUploads();
-    if (this.lastUpload > 0) this.client.port?.openUploads(this.lastUpload, [...this.uploads.keys()]);
+    if (this.lastUpload > 0) this.client.port?.openUploads(this.lastUpload, this.uploads);
     for (const reader of this.readers.values()) reader.attached();
   }
 
