@@ -1,11 +1,11 @@
 /** The production node, fitted to the simulator: everything of a broker but sockets for clients, HTTP and signals. */
 import { Hashing } from '../src/model/access/objects.js';
 import { delayedIncarnation, outboxIncarnation, partsIncarnation } from '../src/model/queue/outbox.js';
-import { opaqueHeaders } from '../src/model/dead-letter/death.js';
 import { RefusedError } from '../src/base/errors.js';
 import { BrokerNode } from '../src/broker-node.js';
 import { ClusterSecret } from '../src/cluster/link/cluster-secret.js';
 import { isLocalGroup } from '../src/cluster/map.js';
+import { simHeaders } from './client/message.js';
 import { plantedDisk } from './planted-disk.js';
 import type { GroupProbe, NodeProbe, QueueProbe, SimPorts, SimProcess } from './node-ports.js';
 
@@ -33,7 +33,7 @@ export function createSimProcess(ports: SimPorts): SimProcess {
       slices,
       rules,
       cluster: { transport, coordinator, secret },
-      headers: opaqueHeaders,
+      headers: simHeaders,
       firstUsers: () => Promise.resolve([{ name: 'guest', tags: [], hashing: Hashing.sha256, hash: '', scram: '' }]),
     },
     {
@@ -124,6 +124,11 @@ class BrokerProbe implements NodeProbe {
     return this.node.clients.client(group).attachment?.epoch ?? 0;
   }
 
+  attachment(group: number): unknown {
+    // It may be at its start still.
+    return (this.node.clients as BrokerNode['clients'] | undefined)?.client(group).attachment;
+  }
+
   groupOf(vhost: string, queue: string): number {
     return this.node.tables.queue(vhost, queue)?.group ?? -1;
   }
@@ -143,9 +148,13 @@ class BrokerProbe implements NodeProbe {
   queues(group: number): QueueProbe[] {
     const state = this.replicas.get(group)?.state;
     if (state === undefined) return [];
+    const returns = state.returns.list();
+    const of = (incarnation: number): [number, number][] =>
+      returns.filter(([queue]) => queue === incarnation).map(([, position, count]) => [position, count]);
     return [...state.allQueues()].map(({ incarnation, options, index }) => ({
       incarnation,
       durable: options.durable,
+      returns: String(of(incarnation).sort(([a], [b]) => a - b)),
       positions: index.positionsAscending(0, Number.MAX_SAFE_INTEGER),
     }));
   }
@@ -185,6 +194,7 @@ class BrokerProbe implements NodeProbe {
     return {
       ...unfinished,
       'bytes in outboxes': clients.memory.bytes,
+      'queues whose publishers wait': clients.stops.size,
       'messages that nobody holds': delivered,
       'bodies of large messages without a message': needless,
       'parts of no large message': strayParts,

@@ -4,6 +4,11 @@ import type { Context, EventLoop } from './event-loop.js';
 /** 2025-01-01: where the simulated wall clock starts. */
 const wallStart = 1_735_689_600_000;
 
+/** Wall milliseconds at the simulated time `at`. */
+export function wallAt(at: number): number {
+  return Math.floor(wallStart + at);
+}
+
 /**
  * One process's clock. It may run fast or slow by `rate` (quartz drifts; rule 11 leaves a margin for it), starts at a random
  * point as a monotonic clock does, and its wall time may be set by an operator.

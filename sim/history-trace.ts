@@ -22,6 +22,10 @@ export class HistoryTrace implements HistoryListener {
     this.trace.add(node, `confirms ${message}`);
   }
 
+  refused(message: Message, node: string): void {
+    this.trace.add(node, `refuses ${message}`);
+  }
+
   delivered(delivery: Delivery): void {
     this.trace.add(delivery.facts.node, `delivers ${delivery}`);
   }

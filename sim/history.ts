@@ -7,6 +7,7 @@
  */
 import type { ClientTransaction } from './client/transaction.js';
 import type { EventLoop } from './event-loop.js';
+import { type Labels, noLabels, plainKind, type QueueKind } from './queue-kind.js';
 
 /** An excuse for what is durable, too: it may be sent again by its publisher's node although it was consumed. */
 export const lostByOverride = 'an operator did not wait for who had it';
@@ -32,6 +33,7 @@ export class Message {
   confirmedAt = -1;
   /** For so long it is to wait before it goes to its queues. */
   readonly delayMs: number;
+  readonly labels: Labels;
 
   constructor(
     publisher: string,
@@ -39,8 +41,10 @@ export class Message {
     persistent: boolean,
     queues: readonly QueueLife[],
     delayMs: number = 0,
+    labels: Labels = noLabels,
   ) {
     this.delayMs = delayMs;
+    this.labels = labels;
     this.publisher = publisher;
     this.number = number;
     this.persistent = persistent;
@@ -97,6 +101,10 @@ export interface DeliveryFacts {
   /** The queue's group, -1 = unknown, and the epoch of the primary that sent it as far as its node knows, 0 = unknown. */
   readonly group: number;
   readonly epoch: number;
+  /** The node's attachment to that primary: another object after each time that their link was lost. */
+  readonly attachment: unknown;
+  /** How often it came back, as the node was told. */
+  readonly returns: number;
 }
 
 /** A message handed to a client. */
@@ -128,8 +136,8 @@ export class Delivery {
   }
 
   toString(): string {
-    const { copy, node, consumer, position, redelivered, group, epoch, at } = this.facts;
-    const flag = redelivered ? ', redelivered' : '';
+    const { copy, node, consumer, position, redelivered, group, epoch, at, returns } = this.facts;
+    const flag = (redelivered ? ', redelivered' : '') + (returns > 0 ? `, came back ${returns} times` : '');
     return `${copy} (group ${group}) at ${position} to consumer ${consumer} of ${node}${flag}, epoch ${epoch}, ${at.toFixed(2)} ms, ${this.state}`;
   }
 }
@@ -173,6 +181,10 @@ export class QueueLife {
   /** An operator accepted the loss of what its group had done: a message may have died twice. */
   rolledBack = false;
   readonly copies: Copy[] = [];
+  kind: QueueKind = plainKind;
+  /** It goes when it was not used for so long, in milliseconds; and nobody uses it any more. 0 = it stays. */
+  unusedMs = 0;
+  isAbandoned = false;
 
   /** All that is in it now may be lost, for the reason given. */
   excuseAll(reason: string): void {
@@ -194,6 +206,14 @@ export class QueueLife {
   }
 }
 
+/** A consumer. */
+export interface Asker {
+  readonly id: number;
+  readonly queue: string;
+  /** Those with more are given messages first. */
+  readonly priority?: number;
+}
+
 /** Listens to the history. Each checker looks at what it needs. */
 export interface HistoryListener {
   sent?(message: Message, send: Send): void;
@@ -201,6 +221,11 @@ export interface HistoryListener {
   confirmed?(message: Message, node: string): void;
   delivered?(delivery: Delivery): void;
   settled?(delivery: Delivery): void;
+  /** The node has told its client that the message is not safe, and may be in no queue. */
+  refused?(message: Message, node: string): void;
+  /** A client has asked for so many more messages, of a queue of its consumer; or has ended that, as far as it goes for itself. */
+  asked?(consumer: Asker, count: number): void;
+  ended?(consumer: Asker): void;
   /** What the group did since then may be undone. */
   rolledBack?(group: number, since: number): void;
 }
@@ -282,6 +307,18 @@ export class History {
     if (message.confirmedAt < 0) message.confirmedAt = this.loop.now;
     this.loop.note(message.number);
     for (const listener of this.listeners) listener.confirmed?.(message, node);
+  }
+
+  refused(message: Message, node: string): void {
+    for (const listener of this.listeners) listener.refused?.(message, node);
+  }
+
+  asked(consumer: Asker, count: number): void {
+    for (const listener of this.listeners) listener.asked?.(consumer, count);
+  }
+
+  ended(consumer: Asker): void {
+    for (const listener of this.listeners) listener.ended?.(consumer);
   }
 
   delivered(delivery: Delivery): void {

@@ -93,6 +93,8 @@ export interface QueueProbe {
   durable: boolean;
   /** Ascending. */
   positions: number[];
+  /** How often messages came back, where that is counted. */
+  returns: string;
 }
 
 /** The checkers' windows into a process. They are looked through between events, never during one. */
@@ -105,6 +107,8 @@ export interface NodeProbe {
   groups(): GroupProbe[];
   /** The epoch of the primary that this node takes deliveries and confirms of `group` from; 0 = of none. */
   attachedEpoch(group: number): number;
+  /** What ties it to that primary; another object after each time that the link was lost. */
+  attachment(group: number): unknown;
   /** The group of a queue; -1 = the node does not know the queue. */
   groupOf(vhost: string, queue: string): number;
   /** The groups between which queues move now. */

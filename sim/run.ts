@@ -1,5 +1,5 @@
 /**
- *   node build/sim/run.js [--seed N | --from N --count K] [--scenario NAME] [--mutant RULE] [--trace]
+ *   node build/sim/run.js [--seed N | --from N --count K] [--scenario NAME] [--mutant RULE] [--kinds NAME,NAME] [--trace]
  *
  * Runs seeds and prints the first that fails: what was found, by which checker, and the last lines of what happened.
  * Exit code 0: all as expected (with --mutant: some seed failed), 1: not.
@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { allRules, type RuleName } from '../src/base/rules.js';
 import { createSimProcess } from './broker-process.js';
 import { findScenario } from './scenarios/index.js';
+import type { KindName } from './workload/kinds.js';
 import { Simulation, type RunOptions, type RunResult } from './simulation.js';
 
 function describe(result: RunResult): string {
@@ -23,12 +24,14 @@ async function main(): Promise<number> {
       count: { type: 'string', default: '1' },
       mutant: { type: 'string' },
       scenario: { type: 'string' },
+      kinds: { type: 'string' },
       trace: { type: 'boolean', default: false },
     },
   });
   if (values.mutant !== undefined && !(values.mutant in allRules))
     throw new Error(`no rule is called ${values.mutant}`);
   const mutant = values.mutant as RuleName | undefined;
+  const kinds = values.kinds?.split(',').filter((name) => name !== '') as KindName[] | undefined;
   const from = Number(values.seed ?? values.from);
   const count = values.seed === undefined ? Number(values.count) : 1;
   const startedAt = performance.now();
@@ -39,6 +42,7 @@ async function main(): Promise<number> {
       createProcess: createSimProcess,
       verbose: values.trace,
       ...(mutant === undefined ? {} : { mutant }),
+      ...(kinds === undefined ? {} : { kinds }),
       ...(values.scenario === undefined ? {} : { scenario: findScenario(values.scenario) }),
     };
     const result = await new Simulation(options).run();

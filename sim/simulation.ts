@@ -20,6 +20,7 @@ import { watchElections } from './survivors.js';
 import { Upgrades } from './upgrades.js';
 import { Finding, SimWorld } from './world.js';
 import { Workload } from './workload.js';
+import type { KindName } from './workload/kinds.js';
 
 export interface RunOptions {
   seed: number;
@@ -29,6 +30,8 @@ export interface RunOptions {
   verbose?: boolean;
   /** A script instead of random faults. */
   scenario?: Scenario;
+  /** Queues that do something besides, instead of those that the seed says. */
+  kinds?: readonly KindName[];
 }
 
 export interface RunResult {
@@ -127,8 +130,11 @@ export class Simulation {
             moves: scenario.moves ?? false,
             deaths: scenario.deaths ?? false,
             delays: scenario.delays ?? false,
+            flows: scenario.flows ?? false,
             transactions: scenario.transactions ?? false,
+            kinds: scenario.kinds ?? [],
           }),
+      ...(options.kinds === undefined ? {} : { kinds: options.kinds }),
     });
     this.director = new FaultDirector(this.world);
     this.upgrades = new Upgrades(this.world, scenario?.firstVersion);

@@ -1,11 +1,13 @@
 /** The clients of one run: a few queues of every kind, and actors that use them through any node. */
 import type { SimRandom } from './random.js';
+import type { QueueKind } from './queue-kind.js';
 import type { SimWorld } from './world.js';
 import type { Actor } from './workload/actor.js';
 import { ConsumingClient, type ConsumerStyle } from './workload/consumer.js';
 import { Feature, protocolVersions } from '../src/base/versions.js';
 import type { Arguments } from '../src/model/broker.js';
 import { Declarer, delayingExchange, fanoutExchange, type QueuePlan } from './workload/declarer.js';
+import { drawKinds, kindMessages, type KindLoad, type KindName } from './workload/kinds.js';
 import { MovePolicies } from './workload/move-policies.js';
 import { PolicyMaker } from './workload/policy-maker.js';
 import { Publisher, type Target } from './workload/publisher.js';
@@ -36,8 +38,12 @@ export interface WorkloadOptions {
   access?: boolean;
   /** There is an exchange that has messages wait for their time; without it there may be. */
   delays?: boolean;
+  /** There is a queue that has publishers wait; without it there may be. */
+  flows?: boolean;
   /** Some clients work in transactions; without it they do in some runs. */
   transactions?: boolean;
+  /** Which queues there are that do something besides; without it the seed says it. */
+  kinds?: readonly KindName[];
 }
 
 const draining: ConsumerStyle = {
@@ -53,6 +59,7 @@ type Running = { actor: Actor; done: Promise<void>; over: boolean };
 
 export class Workload {
   readonly queues: QueuePlan[] = [];
+  private kinds: readonly KindLoad[] = [];
   private readonly world: SimWorld;
   private readonly random: SimRandom;
   private readonly settings: SimRandom;
@@ -109,12 +116,16 @@ export class Workload {
     if (this.world.nodes.some((node) => node.versions.max < Feature.outbox)) return;
     if (!(this.options.deaths ?? random.chance(0.25))) return;
     const to = { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'grave' };
-    const how: Arguments = random.pick([
-      { 'x-message-ttl': random.pick([1, 20, 200]) },
-      { 'x-max-length': random.int(4) },
-      {},
-    ]);
-    this.queues.push({ name: 'mortal', durable: true, fanned: false, arguments: { ...to, ...how }, dies: true });
+    const ttlMs = random.pick([1, 20, 200]);
+    const returnsMax = random.int(3);
+    const ways: readonly [Arguments, QueueKind][] = [
+      [{ 'x-message-ttl': ttlMs }, { ttlMs }],
+      [{ 'x-max-length': random.int(4) }, {}],
+      [{ 'x-delivery-limit': returnsMax }, { returnsMax }],
+      [{}, {}],
+    ];
+    const [how, kind] = random.pick(ways);
+    this.queues.push({ name: 'mortal', durable: true, fanned: false, arguments: { ...to, ...how }, dies: true, kind });
     // With another number of replicas it is in another group.
     const isApart = random.chance(0.7);
     if (isApart) this.world.settings.replicas.set('grave', 2);
@@ -128,12 +139,30 @@ export class Workload {
       this.queues.push({ name: 'late', durable: true, fanned: false, arguments: {}, isLate: true });
   }
 
+  /** Publishers wait for a queue that is too full, until consumers have made room. */
+  private addFlows(): void {
+    const random = this.world.random.fork('publishers that wait');
+    if (this.world.nodes.some((node) => node.versions.max < Feature.flows)) return;
+    if (!(this.options.flows ?? random.chance(0.2))) return;
+    const stop = 1 + random.int(5);
+    const args = { 'x-flow-stop-count': stop, 'x-flow-resume-count': 1 + random.int(stop) };
+    this.queues.push({ name: 'limited', durable: random.chance(0.7), fanned: random.chance(0.5), arguments: args });
+  }
+
   private addTransactions(): void {
     const random = this.world.random.fork('transactions');
     if (this.world.nodes.some((node) => node.versions.max < Feature.transactions)) return;
     if (!(this.options.transactions ?? random.chance(0.2))) return;
     for (const name of [transactionInput, ...transactionOutputs])
       this.queues.push({ name, durable: true, fanned: false, arguments: {} });
+  }
+
+  private addKinds(): void {
+    this.kinds = drawKinds(this.world, this.options.kinds);
+    for (const { queues, exchanges } of this.kinds) {
+      this.queues.push(...queues);
+      this.declarer.exchanges.push(...exchanges);
+    }
   }
 
   /** Arguments that go before policies. */
@@ -151,7 +180,9 @@ export class Workload {
       this.addMoving();
       this.addDeaths();
       this.addDelays();
+      this.addFlows();
       this.addTransactions();
+      this.addKinds();
     }
     return this.declarer.setUp();
   }
@@ -159,7 +190,8 @@ export class Workload {
   /** Sets all clients going. */
   start(): void {
     const { world, random } = this;
-    const { messages, durationMs } = this.options;
+    const { durationMs } = this.options;
+    const messages = this.options.messages - kindMessages * this.kinds.length;
     const publishers = 2 + random.int(3);
     for (let i = 1; i <= publishers; i++) {
       const targets = this.targets();
@@ -169,7 +201,8 @@ export class Workload {
     if (this.options.policies ?? this.settings.chance(0.5)) this.produce(new PolicyMaker(world, 'policies'));
     // Sometimes queues fill before anyone consumes.
     const late = random.pick([0, 0, 400, 1000]);
-    for (const plan of this.queues) {
+    const common = this.queues.filter(({ isApart }) => isApart !== true);
+    for (const plan of common) {
       const { name } = plan;
       if (name === transactionInput) continue;
       const redeclare = (): Promise<void> => this.declarer.declare(plan);
@@ -177,7 +210,8 @@ export class Workload {
       for (let i = 1; i <= count; i++)
         this.consume(new ConsumingClient(world, `con-${name}-${i}`, name, this.style(name), redeclare), late);
     }
-    const got = random.pick(this.queues).name;
+    for (const kind of this.kinds) this.startKind(kind, late);
+    const got = random.pick(common).name;
     this.produce(new Getter(world, 'getter', got, got === this.withoutAck));
     if (this.mayChangeAccess()) this.produce(new Warden(world, 'warden'));
     if (this.has('purged')) this.produce(new Purger(world, 'purger', 'purged'));
@@ -187,6 +221,20 @@ export class Workload {
       for (let i = 1; i <= 2; i++) this.consume(new Transactor(world, `transactor${i}`), late);
     if (random.chance(0.4)) this.produce(new Loner(world, 'exclusive', true));
     if (random.chance(0.4)) this.produce(new Loner(world, 'auto-delete', false));
+  }
+
+  private startKind({ queues, targets, consumers, isGot, clients }: KindLoad, late: number): void {
+    const { world, options } = this;
+    for (const client of clients(world)) this.produce(client);
+    const [first] = queues;
+    if (first === undefined) return;
+    this.produce(new Publisher(world, `pub-${first.name}`, targets, kindMessages, options.durationMs));
+    for (const { name } of queues)
+      for (const [i, style] of consumers.entries()) {
+        const whole = { ...this.style(name), noAck: false, ...style };
+        this.consume(new ConsumingClient(world, `con-${name}-${i + 1}`, name, whole), late);
+      }
+    if (isGot) this.produce(new Getter(world, `getter-${first.name}`, first.name, false));
   }
 
   private mayChangeAccess(): boolean {
@@ -213,9 +261,10 @@ export class Workload {
   /** New consumers that take everything, through all nodes. */
   drain(): void {
     this.consuming.length = 0;
-    const names = [...this.queues.map((queue) => queue.name)];
-    for (const name of names) {
-      for (let i = 1; i <= 2; i++) this.consume(new ConsumingClient(this.world, `drain-${name}-${i}`, name, draining));
+    for (const { name } of this.queues) {
+      const { drains = [{}, {}] } = this.kinds.find(({ queues }) => queues.some((queue) => queue.name === name)) ?? {};
+      for (const [i, style] of drains.entries())
+        this.consume(new ConsumingClient(this.world, `drain-${name}-${i + 1}`, name, { ...draining, ...style }));
     }
   }
 
@@ -262,7 +311,7 @@ export class Workload {
   /** Some of the queues, directly or through the fan-out. */
   private targets(): Target[] {
     const targets: Target[] = this.queues
-      .filter(({ isGrave, isLate }) => isGrave !== true && isLate !== true)
+      .filter(({ isGrave, isLate, isApart }) => isGrave !== true && isLate !== true && isApart !== true)
       .map(({ name, dies }) => ({ exchange: '', routingKey: name, queues: dies === true ? [name, 'grave'] : [name] }));
     if (this.has('late'))
       targets.push({ exchange: delayingExchange, routingKey: 'any', queues: ['late'], delays: true });

@@ -1,6 +1,7 @@
 /** One simulated cluster with its clients: everything that a run of one seed consists of. */
 import type { Rules } from '../src/base/rules.js';
 import type { Connection } from './client/connection.js';
+import { wallAt } from './clock.js';
 import { SimCoordinator } from './coordinator.js';
 import { EventLoop, type Context } from './event-loop.js';
 import { History } from './history.js';
@@ -126,6 +127,11 @@ export class SimWorld implements NodeWorld {
   /** The node of a context's life, if that is its present one. */
   nodeOf(context: Context): SimNode | undefined {
     return this.nodes.find((node) => node.context === context);
+  }
+
+  /** What clocks on walls show: the same for all machines. */
+  wall(): number {
+    return wallAt(this.loop.now);
   }
 
   /** The node cannot be expected to keep its lease, from now until `outOfTrouble`. */

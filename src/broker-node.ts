@@ -49,6 +49,7 @@ import { recoverGroups } from './cluster/replication/recovered-groups.js';
 import { type RecoveredGroup, Replication } from './cluster/replication/replication.js';
 import { SystemReplica, wiringIncarnation } from './cluster/replication/system-group.js';
 import { ClusterAccess } from './cluster/wiring/cluster-access.js';
+import { ClusterParameters } from './cluster/wiring/cluster-parameters.js';
 import { ClusterPolicies } from './cluster/wiring/cluster-policies.js';
 import { ClusterWiring } from './cluster/wiring/cluster-wiring.js';
 import { QueuePlaces } from './cluster/wiring/queue-places.js';
@@ -79,6 +80,8 @@ export class BrokerNode {
   recoveredAccess: WiringTables['access'] | undefined;
   clients!: GroupClients;
   policies!: ClusterPolicies;
+  operatorPolicies!: ClusterPolicies;
+  parameters!: ClusterParameters;
   access!: ClusterAccess;
   links: Links | undefined;
   report!: ClusterReport;
@@ -124,8 +127,8 @@ export class BrokerNode {
 
   constructor(ports: BrokerPorts, options: Partial<BrokerOptions> & { node: string }) {
     this.ports = ports;
-    this.tables = new WiringTables(ports.random);
     this.rules = ports.rules ?? allRules;
+    this.tables = new WiringTables(ports.random, this.rules);
     this.options = { ...brokerDefaults, ...options };
   }
 
@@ -301,7 +304,7 @@ export class BrokerNode {
     const { ports, options, map, tables } = this;
     const { clock, turn, logger } = ports;
     this.system = new SystemReplica(tables);
-    this.reconciler = new WiringReconciler(tables, logger, ports.slices);
+    this.reconciler = new WiringReconciler(tables, logger, ports.slices, this.rules);
     this.replication = new Replication(this.context(), this.member.ordinal, this.recovered);
     const directory = this.replication;
     this.clients = new GroupClients({
@@ -364,8 +367,11 @@ export class BrokerNode {
     const { ports, map, tables, clients, queues, wiringClient: client, system, replication, rules } = this;
     const { minInSync, replicate } = map.config;
     tables.settings.defaults = { minInSync, replicate };
-    this.policies = new ClusterPolicies(tables, client);
-    this.access = new ClusterAccess(tables, client, () => map.config.version);
+    const version = (): number => map.config.version;
+    this.policies = new ClusterPolicies('policy', tables, client, version);
+    this.operatorPolicies = new ClusterPolicies('operatorPolicy', tables, client, version);
+    this.parameters = new ClusterParameters(tables, client, version);
+    this.access = new ClusterAccess(tables, client, version);
     this.wiring = new ClusterWiring({ ...ports, tables, client, clients, queues });
     this.outboxes = new Outboxes({
       ...ports,

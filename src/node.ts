@@ -7,6 +7,8 @@
  * Clients are let in only when the node's role is known. Stopping goes the other way.
  */
 import { headerCodec } from './amqp091/header-codec.js';
+import { headerCodec10 } from './amqp10/header-codec.js';
+import { Amqp10Server } from './amqp10/server.js';
 import { createServer } from 'node:net';
 import { defaultLimits, type Limits, limitsForOpenFiles } from './amqp091/limits.js';
 import { type ProductName, productAs } from './amqp091/product.js';
@@ -20,6 +22,7 @@ import { BrokerNode } from './broker-node.js';
 import type { BrokerOptions } from './broker-options.js';
 import type { Coordinator } from './cluster/coordinator/coordinator.js';
 import type { ClusterSecret } from './cluster/link/cluster-secret.js';
+import { InputTurns } from './base/input-turns.js';
 import { RareLog } from './base/rare-log.js';
 import { turnedAwayText } from './cluster/link/links.js';
 import { type LinkTls, TcpTransport } from './cluster/link/tcp-transport.js';
@@ -31,8 +34,10 @@ import { ProcessMemory } from './process/memory.js';
 import { openFilesMax } from './process/open-files.js';
 import { processRandom } from './process/random.js';
 import { Authenticator } from './security/authenticator.js';
+import { Occupancy } from './security/occupancy.js';
 import { Realm, Tag } from './security/realm.js';
 import type { UserDescription } from './model/access/operations.js';
+import { headersByFormat } from './model/dead-letter/headers-by-format.js';
 import type { CertificateFiles, Certificates } from './security/certificate-files.js';
 import type { CertificateUser, CertificateWatch } from './security/certificate-watch.js';
 import type { TlsEntrance } from './security/tls-entrance.js';
@@ -81,6 +86,8 @@ export interface NodeOptions {
    * guest is the first.
    */
   users: ReadonlyMap<string, string> | undefined;
+  /** A file with definitions that are imported at each start. */
+  definitions?: string | null;
   /** Users who may come from this machine only. */
   loopbackUsers: readonly string[];
   /** Who comes without a name; '' = nobody may. */
@@ -106,6 +113,8 @@ export class Node {
   amqps: Endpoint | null;
   https: Endpoint | null;
   private readonly options: NodeOptions;
+  /** With whom the cluster begins: nobody, if there are definitions with users. */
+  private readonly first: Map<string, string>;
   private readonly clock: Clock = new ProcessClock();
   private readonly turn: Turn = new Turn(setImmediate, () => this.clock.now());
   private readonly folder: NodeDisk | undefined;
@@ -114,12 +123,14 @@ export class Node {
   private transport: TcpTransport | undefined;
   private readonly certificates: CertificateWatch[] = [];
   private amqpServer: Amqp091Server | undefined;
+  private amqp10Server: Amqp10Server | undefined;
   private management: ManagementServer | undefined;
   private stopping: Promise<void> | undefined;
 
   private constructor(options: NodeOptions, disk: Disk) {
     this.name = options.node;
     this.options = options;
+    this.first = new Map(options.users ?? defaultUsers);
     this.amqp = options.amqp;
     this.http = options.http;
     this.amqps = options.amqps;
@@ -139,7 +150,7 @@ export class Node {
         disk,
         slices: fullSlices(later),
         cluster: ports,
-        headers: headerCodec,
+        headers: headersByFormat(headerCodec, headerCodec10),
         memory: new ProcessMemory(),
         firstUsers: () => this.firstUsers(),
       },
@@ -153,7 +164,7 @@ export class Node {
     const realm = new Realm({
       access: this.broker.tables.access,
       own: options.users ?? new Map(),
-      first: options.users ?? defaultUsers,
+      first: this.first,
       isSettled: () => this.knowsUsers,
       earlier: () => this.broker.recoveredAccess,
     });
@@ -168,7 +179,7 @@ export class Node {
 
   private async firstUsers(): Promise<UserDescription[]> {
     const users: UserDescription[] = [];
-    for (const [name, password] of this.options.users ?? defaultUsers)
+    for (const [name, password] of this.first)
       users.push({ name, tags: [Tag.administrator], ...(await this.authenticator.passwords.credentials(password)) });
     return users;
   }
@@ -206,12 +217,15 @@ export class Node {
     if (this.amqpServer === undefined) return;
     await this.broker.handOver();
     await this.broker.servesNoMore();
-    await this.amqpServer.stop('shutdown');
+    await Promise.all([this.amqpServer.stop('shutdown'), this.amqp10Server?.stop('shutdown')]);
   }
 
   /** Ends it as a crash would, as far as clients and other nodes can tell: no word to anybody. */
   kill(): Promise<void> {
-    this.stopping ??= this.close(async () => this.amqpServer?.destroy());
+    this.stopping ??= this.close(async () => {
+      this.amqpServer?.destroy();
+      this.amqp10Server?.destroy();
+    });
     return this.stopping;
   }
 
@@ -229,19 +243,22 @@ export class Node {
     }
     await checkFree(options.amqp);
     await checkFree(options.amqps);
-    await broker.start();
-    const server = createAmqp091Server({
+    await this.startBroker();
+    const shared = {
       broker: broker.broker,
       turn: this.turn,
-      later,
       clock: this.clock,
       logger,
       authenticator,
-      limits: { ...clientLimits(openFiles, logger), ...deliveryLimit(options, broker) },
       admission: broker.admission,
       product: productAs(options.product ?? 'understudy', version, broker.map.config.id),
-      boot: broker.self.boot,
-    });
+      inputTurns: new InputTurns(defaultLimits.turnInputBytesMax, later),
+      occupancy: new Occupancy(authenticator.realm),
+    };
+    const limits = { ...clientLimits(openFiles, logger), ...deliveryLimit(options, broker) };
+    const other = new Amqp10Server({ ...shared, limits });
+    this.amqp10Server = other;
+    const server = createAmqp091Server({ ...shared, later, limits, boot: broker.self.boot, other });
     this.amqpServer = server;
     const listen = async ({ host, port }: Endpoint, tls?: TlsEntrance): Promise<Endpoint> => ({
       host,
@@ -255,6 +272,18 @@ export class Node {
       ...(this.amqps === null ? {} : { amqps: addressOf(this.amqps) }),
       ...(this.https === null ? {} : { https: addressOf(this.https) }),
     });
+  }
+
+  /** With all that its definitions say. */
+  private async startBroker(): Promise<void> {
+    const { broker, authenticator } = this;
+    const { definitions: path, users } = this.options;
+    if (path === undefined || path === null) return await broker.start();
+    const { loadDefinitions, readDefinitionsFile } = await import('./management/definitions/file.js');
+    const definitions = await readDefinitionsFile(path);
+    if (users === undefined && definitions.sections.users.length > 0) this.first.clear();
+    await broker.start();
+    await loadDefinitions(broker, authenticator.passwords, definitions, later);
   }
 
   /** Through which clients come over TLS; undefined: none do. From here on certificates are watched. */

@@ -1,4 +1,4 @@
-import type { Delivery, HistoryListener, Message, Send } from '../history.js';
+import type { Asker, Delivery, HistoryListener, Message, Send } from '../history.js';
 import type { SimWorld } from '../world.js';
 
 /**
@@ -18,6 +18,9 @@ export abstract class Checker implements HistoryListener {
   confirmed(_message: Message, _node: string): void {}
   delivered(_delivery: Delivery): void {}
   settled(_delivery: Delivery): void {}
+  refused(_message: Message, _node: string): void {}
+  asked(_consumer: Asker, _count: number): void {}
+  ended(_consumer: Asker): void {}
   rolledBack(_group: number, _since: number): void {}
 
   /** Every few simulated milliseconds. */

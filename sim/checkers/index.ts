@@ -1,18 +1,26 @@
 import type { SimWorld } from '../world.js';
 import type { Checker } from './checker.js';
+import { BoundsKept } from './bounds-kept.js';
 import { ConfirmedNotLost } from './confirmed-not-lost.js';
 import { DeposedIsSilent } from './deposed-is-silent.js';
+import { GroupsTogether } from './groups-together.js';
+import { HighestFirst } from './highest-first.js';
 import { InSyncFull } from './in-sync-full.js';
+import { InTime } from './in-time.js';
 import { MinInSync } from './min-in-sync.js';
 import { NoDuplicateWithoutFailure } from './no-duplicate-without-failure.js';
 import { NoUnflaggedDuplicate } from './no-unflagged-duplicate.js';
 import { NotTooEarly } from './not-too-early.js';
 import { NothingLeft } from './nothing-left.js';
+import { OneActive } from './one-active.js';
 import { OneHolder } from './one-holder.js';
 import { OnePrimaryPerEpoch } from './one-primary-per-epoch.js';
+import { PreferredFirst } from './preferred-first.js';
 import { PublishOrder } from './publish-order.js';
+import { RefusedNotThere } from './refused-not-there.js';
 import { ReplicasEqual } from './replicas-equal.js';
 import { RequeuePlace } from './requeue-place.js';
+import { ReturnsCounted } from './returns-counted.js';
 import { RightQueue } from './right-queue.js';
 import { SettledNeverBack } from './settled-never-back.js';
 import { Versions } from './versions.js';
@@ -40,6 +48,14 @@ export function allCheckers(world: SimWorld): Checker[] {
     new NotTooEarly(world),
     new Versions(world),
     new WholeTransactions(world),
+    new HighestFirst(world),
+    new GroupsTogether(world),
+    new BoundsKept(world),
+    new RefusedNotThere(world),
+    new ReturnsCounted(world),
+    new OneActive(world),
+    new PreferredFirst(world),
+    new InTime(world),
   ];
   for (const checker of checkers) world.history.listen(checker);
   return checkers;

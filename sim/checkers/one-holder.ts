@@ -7,6 +7,7 @@
  */
 import { type GroupRecord, MapKey } from '../../src/cluster/map.js';
 import type { Delivery } from '../history.js';
+import type { SimWorld } from '../world.js';
 import { Checker } from './checker.js';
 
 export class OneHolder extends Checker {
@@ -15,16 +16,21 @@ export class OneHolder extends Checker {
   override delivered(delivery: Delivery): void {
     for (const other of delivery.copy.deliveries) {
       if (other === delivery || !other.isSameMessage(delivery) || other.facts.noAck) continue;
-      if (other.state !== 'held' || this.world.inTroubleSince(other.facts.node, other.facts.at)) continue;
-      if (other.facts.epoch === delivery.facts.epoch && this.isPrimaryInTrouble(other)) continue;
+      if (other.state !== 'held' || mayBeHeldTwice(this.world, other, delivery)) continue;
       this.fail(`${delivery}, though still held: ${other}`);
     }
   }
+}
 
-  /** The primary that delivered it is primary still, and was in trouble since. */
-  private isPrimaryInTrouble({ facts: { group, epoch, at } }: Delivery): boolean {
-    const entry = this.world.coordinator.peek(MapKey.group(group));
-    const record = entry === undefined ? undefined : (JSON.parse(entry.value) as GroupRecord);
-    return record?.epoch === epoch && this.world.inTroubleSince(record.primary.node, at);
-  }
+/** What is `held` may be given to somebody else now, in `next`: its holder's node, or its primary, was in trouble since. */
+export function mayBeHeldTwice(world: SimWorld, held: Delivery, next: Delivery): boolean {
+  const { node, at, epoch } = held.facts;
+  return world.inTroubleSince(node, at) || (epoch === next.facts.epoch && isPrimaryInTrouble(world, held));
+}
+
+/** The primary that delivered it is primary still, and was in trouble since. */
+function isPrimaryInTrouble(world: SimWorld, { facts: { group, epoch, at } }: Delivery): boolean {
+  const entry = world.coordinator.peek(MapKey.group(group));
+  const record = entry === undefined ? undefined : (JSON.parse(entry.value) as GroupRecord);
+  return record?.epoch === epoch && world.inTroubleSince(record.primary.node, at);
 }

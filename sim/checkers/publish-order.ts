@@ -3,9 +3,11 @@
  *
  * In the queue: of the messages that a publisher sent once, a later one has a higher position. On the way out: a consumer
  * sees a publisher's messages in order, those left out that are flagged (they come again, from their old place) and those
- * that the publisher sent more than once (the later copy may be the one that counts).
+ * that the publisher sent more than once (the later copy may be the one that counts). Where messages have priorities, or groups, those
+ * of one priority or group are.
  */
 import { type Delivery, lostByOverride } from '../history.js';
+import { orderClass } from '../queue-kind.js';
 import { Checker } from './checker.js';
 
 interface Seen {
@@ -26,7 +28,7 @@ export class PublishOrder extends Checker {
     if (copy.queue.isGrave || copy.queue.isLate) return;
     if (sends.length !== 1 || (copy.durable ? copy.excuse === lostByOverride : copy.excuse !== '')) return;
     if (!redelivered) {
-      const key = `${publisher} ${consumer}`;
+      const key = `${publisher} ${consumer} ${orderClass(copy.queue.kind, copy.message.labels)}`;
       const last = this.lastByConsumer.get(key);
       if (last !== undefined && last.number >= number) this.fail(`${delivery} comes after ${last.delivery}`);
       this.lastByConsumer.set(key, { number, delivery });

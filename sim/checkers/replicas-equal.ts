@@ -11,7 +11,10 @@ import { Checker } from './checker.js';
 function digest(queues: readonly QueueProbe[]): string {
   return [...queues]
     .sort((a, b) => a.incarnation - b.incarnation)
-    .map((queue) => `${queue.incarnation}${queue.durable ? ' durable' : ''}: ${queue.positions.join(' ')}`)
+    .map(
+      (queue) =>
+        `${queue.incarnation}${queue.durable ? ' durable' : ''}: ${queue.positions.join(' ')}${queue.returns === '' ? '' : ` returns ${queue.returns}`}`,
+    )
     .join('\n');
 }
 

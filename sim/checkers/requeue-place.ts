@@ -7,6 +7,7 @@
  * acknowledgement that ended while they were on their way to it. In a queue that moves it comes behind what waited.
  */
 import type { Delivery } from '../history.js';
+import { givesUp, orderClass } from '../queue-kind.js';
 import { Checker } from './checker.js';
 
 /** Through the network and back, and what the nodes themselves need, with the largest messages before it. */
@@ -28,6 +29,7 @@ export class RequeuePlace extends Checker {
     const { queue } = delivery.copy;
     if (delivery.state !== 'requeued' || !this.world.history.quiet || queue.atMostOnce || queue.moves || queue.dies)
       return;
+    if (givesUp(queue.kind)) return;
     const key = queue.name;
     const list = this.awaited.get(key);
     const awaited = { requeued: delivery, overtakenAt: -1 };
@@ -46,7 +48,7 @@ export class RequeuePlace extends Checker {
       const awaited = list[i]!;
       const { requeued } = awaited;
       if (requeued.position === delivery.position || requeued.copy.excuse !== '') list.splice(i, 1);
-      else if (requeued.position < delivery.position) this.overtaken(awaited, delivery);
+      else if (isBehind(delivery, requeued)) this.overtaken(awaited, delivery);
     }
   }
 
@@ -59,4 +61,12 @@ export class RequeuePlace extends Checker {
     else if (at > awaited.overtakenAt + travelMs)
       this.fail(`given back at ${requeued.endedAt.toFixed(2)} ms: ${requeued}; long before it comes: ${by}`);
   }
+}
+
+/** `one` has its place behind `other`. With priorities that is what has less, too; with groups what is of the same one. */
+function isBehind(one: Delivery, other: Delivery): boolean {
+  const { kind } = one.copy.queue;
+  const difference = orderClass(kind, one.copy.message.labels) - orderClass(kind, other.copy.message.labels);
+  if (difference === 0) return other.position < one.position;
+  return kind.priorityMax !== undefined && difference < 0;
 }

@@ -1,6 +1,6 @@
 /**
  * All nodes have the same wiring at rest, and it holds what was declared: every queue whose declaration was confirmed and whose
- * deletion nobody asked for, no queue that lived with a client that is gone, and nothing that went with a boot that is over. (Of auto-delete queues only those count whose
+ * deletion nobody asked for, no queue that nobody used for as long as it may be without use, no queue that lived with a client that is gone, and nothing that went with a boot that is over. (Of auto-delete queues only those count whose
  * consumer left while nothing failed: others go some seconds after a takeover, or stay when every replica of their group was restarted.)
  */
 import type { NodeBoot } from '../../src/model/wiring/objects.js';
@@ -58,7 +58,7 @@ export class WiringEqual extends Checker {
     const probe = this.world.nodes[0]!.process!.probe;
     for (const lives of this.world.history.queues.values()) {
       const queue = lives.at(-1)!;
-      const ownerLeft = queue.exclusive || (queue.autoDelete && queue.leftInPeace);
+      const ownerLeft = queue.exclusive || (queue.autoDelete && queue.leftInPeace) || queue.isAbandoned;
       if (queue.declaredAt >= 0 && ownerLeft && probe.incarnationOf('/', queue.name) > 0)
         return `${queue.name} outlives its client`;
     }

@@ -133,6 +133,7 @@ export class Connection {
     if (this.closed || delivery.state !== 'held') return;
     this.deliveries.delete(delivery);
     this.world.history.settle(delivery, state);
+    this.world.history.asked(consumer, 1);
     this.there((session) => {
       session.settle(delivery);
       session.grant(consumer, 1);
@@ -141,7 +142,9 @@ export class Connection {
 
   /** Allows one more delivery. */
   grant(consumer: Consumer): void {
-    if (!this.closed) this.there((session) => session.grant(consumer, 1));
+    if (this.closed) return;
+    this.world.history.asked(consumer, 1);
+    this.there((session) => session.grant(consumer, 1));
   }
 
   /** The client goes away; it hears nothing more from here. */

@@ -3,13 +3,25 @@
  * body that was mixed up with another is noticed.
  *
  *   body    0 u16 publisher   2 u32 number   6.. padding: the number's low byte
- *   header  property flags 0x1000 and the delivery mode, as in a content header; where there are large messages then publisher and number,
- *           as in the body, which comes later
+ *   header  property flags 0x1000 and the delivery mode, as in a content header; the message's key, if it has one; and where there are
+ *           large messages publisher and number, as in the body, which comes later
  */
 import type { EnqueueView, MessageParts } from '../../src/log/record.js';
+import { type HeaderCodec, opaqueHeaders } from '../../src/model/dead-letter/death.js';
+import type { Labels } from '../queue-kind.js';
 
 const bodyHeaderBytes = 6;
 const headerBytes = 3;
+
+/** The header by which queues tell messages apart. */
+export const keyHeader = 'key';
+
+/** All that the model is told of the headers. */
+export const simHeaders: HeaderCodec = {
+  ...opaqueHeaders,
+  table: ({ bytes, headerStart, headerLength }) =>
+    hasKey(headerLength) ? { [keyHeader]: bytes[headerStart + headerBytes]! } : {},
+};
 
 export interface WireMessage {
   publisher: number;
@@ -24,6 +36,7 @@ export function encodeMessage(
   routingKey: string,
   persistent: boolean,
   paddingBytes: number,
+  labels: Labels,
   isNamed: boolean = false,
 ): void {
   const meta = new Uint8Array(2 + exchange.length + routingKey.length);
@@ -32,16 +45,16 @@ export function encodeMessage(
     meta[at++] = text.length;
     for (let i = 0; i < text.length; i++) meta[at++] = text.charCodeAt(i);
   }
-  const header = new Uint8Array(isNamed ? headerBytes + bodyHeaderBytes : headerBytes);
-  header.set([0x10, 0x00, persistent ? 2 : 1]);
   const body = new Uint8Array(bodyHeaderBytes + paddingBytes);
   const view = new DataView(body.buffer);
   view.setUint16(0, message.publisher);
   view.setUint32(2, message.number);
-  if (isNamed) header.set(body.subarray(0, bodyHeaderBytes), headerBytes);
+  const key = labels.key === 0 ? [] : [labels.key];
+  const name = isNamed ? body.subarray(0, bodyHeaderBytes) : [];
+  const header = Uint8Array.of(0x10, 0x00, persistent ? 2 : 1, ...key, ...name);
   body.fill(message.number & 0xff, bodyHeaderBytes);
   parts.persistent = persistent;
-  parts.priority = 0;
+  parts.priority = labels.priority;
   parts.format = 0;
   parts.expiresAt = 0;
   parts.setMeta(meta);
@@ -51,8 +64,8 @@ export function encodeMessage(
 
 /** Reads who published a large message, whose body has not come yet. */
 export function nameOf({ bytes, headerStart, headerLength }: EnqueueView): WireMessage {
-  if (headerLength !== headerBytes + bodyHeaderBytes) throw new Error('the header is damaged');
-  const view = new DataView(bytes.buffer, bytes.byteOffset + headerStart + headerBytes);
+  if (!isSound(headerLength) || headerLength < bodyHeaderBytes) throw new Error('the header is damaged');
+  const view = new DataView(bytes.buffer, bytes.byteOffset + headerStart + headerLength - bodyHeaderBytes);
   return { publisher: view.getUint16(0), number: view.getUint32(2) };
 }
 
@@ -66,7 +79,14 @@ export function decodeMessage(view: EnqueueView): WireMessage {
   for (let i = bodyHeaderBytes; i < view.bodyLength; i++) {
     if (bytes[start + i] !== (number & 0xff)) throw new Error(`body of ${publisher}#${number} is damaged at ${i}`);
   }
-  const isPlain = view.headerLength === headerBytes || view.headerLength === headerBytes + bodyHeaderBytes;
-  if (!isPlain || bytes[view.headerStart] !== 0x10) throw new Error('the header is damaged');
+  if (!isSound(view.headerLength) || bytes[view.headerStart] !== 0x10) throw new Error('the header is damaged');
   return { publisher, number };
+}
+
+function hasKey(headerLength: number): boolean {
+  return headerLength === headerBytes + 1 || headerLength === headerBytes + 1 + bodyHeaderBytes;
+}
+
+function isSound(headerLength: number): boolean {
+  return hasKey(headerLength) || headerLength === headerBytes || headerLength === headerBytes + bodyHeaderBytes;
 }

@@ -13,6 +13,7 @@ import type {
   PublishOwner,
   Route,
   Subscription,
+  StopWaiter,
   Upload,
 } from '../../src/model/broker.js';
 import type { ClusterAccess } from '../../src/cluster/wiring/cluster-access.js';
@@ -34,6 +35,8 @@ export interface Consumer {
   /** Life of the queue's name when the client asked. */
   readonly life: number;
   subscription: Subscription | undefined;
+  /** Of the consumer, see `Asker`. */
+  readonly priority?: number;
 }
 
 export interface PublishRequest {
@@ -66,7 +69,7 @@ interface OpenPublish {
   unroutable: boolean;
 }
 
-export class Session implements PublishOwner, DeliverySink {
+export class Session implements PublishOwner, DeliverySink, StopWaiter {
   readonly id: string;
   readonly broker: Broker;
   readonly policies: ClusterPolicies;
@@ -82,6 +85,7 @@ export class Session implements PublishOwner, DeliverySink {
   /** What a publisher's socket holds while the node does not read from it. */
   private readonly unread: (() => void)[] = [];
   private readonly gateWatch: { close(): void };
+  private isStopped = false;
   private readonly random: SimRandom;
   /** A large message is being sent: what comes behind it waits in the socket. */
   private sending: SendingBody | undefined;
@@ -109,7 +113,7 @@ export class Session implements PublishOwner, DeliverySink {
   // ---- publishing ----
 
   publish(request: PublishRequest): void {
-    if (this.broker.gate.closed !== '' || this.unread.length > 0 || this.sending !== undefined) {
+    if (!this.isRead || this.unread.length > 0) {
       this.unread.push(() => this.publish(request));
       return;
     }
@@ -131,16 +135,11 @@ export class Session implements PublishOwner, DeliverySink {
       return true;
     }
     const wire = { publisher: this.world.publisherNumber(message.publisher), number: message.number };
+    const { exchange, routingKey, paddingBytes } = request;
     const isNamed = this.world.options.large;
-    encodeMessage(
-      this.parts,
-      wire,
-      request.exchange,
-      request.routingKey,
-      message.persistent,
-      request.paddingBytes,
-      isNamed,
-    );
+    const { persistent, labels } = message;
+    encodeMessage(this.parts, wire, exchange, routingKey, persistent, paddingBytes, labels, isNamed);
+    if (labels.lifeMs > 0) this.parts.expiresAt = this.world.wall() + labels.lifeMs;
     if (upload === undefined) {
       this.sending = SendingBody.begin(this.broker, route, this.parts, this.random, this.client.later, (sent) =>
         this.publishSent(request, sent),
@@ -155,6 +154,7 @@ export class Session implements PublishOwner, DeliverySink {
     this.parts.bodyBytes.fill(0xee);
     this.parts.metaBytes.fill(0xee);
     this.parts.headerBytes.fill(0xee);
+    if (this.broker.stops.isAny) this.isStopped = this.broker.stops.await(route, this) !== '';
     // A node that may have missed wiring takes a message without knowing where it goes.
     this.world.history.taken(message, send, route.isKnown ? route.queueCount : -1);
     return true;
@@ -172,8 +172,7 @@ export class Session implements PublishOwner, DeliverySink {
   transact(requests: readonly PublishRequest[], inputs: readonly Delivery[]): Promise<void> {
     return new Promise((resolve, reject) => {
       const begin = (): void => {
-        const mayBegin = this.broker.gate.closed === '' && this.unread.length === 0 && this.sending === undefined;
-        if (mayBegin) this.commit(requests, inputs, resolve, reject);
+        if (this.isRead && this.unread.length === 0) this.commit(requests, inputs, resolve, reject);
         else this.unread.push(begin);
       };
       begin();
@@ -211,9 +210,20 @@ export class Session implements PublishOwner, DeliverySink {
     this.completed(tag);
   }
 
+  /** Publishers are read: the node takes messages, no queue that this one published to is too full, and no large message is being sent. */
+  private get isRead(): boolean {
+    return this.broker.gate.closed === '' && !this.isStopped && this.sending === undefined;
+  }
+
+  /** StopWaiter. */
+  goOn(): void {
+    this.isStopped = false;
+    this.readAgain();
+  }
+
   /** The node reads from publishers again. */
   private readAgain(): void {
-    if (this.closed || this.broker.gate.closed !== '' || this.sending !== undefined) return;
+    if (this.closed || !this.isRead) return;
     for (const read of this.unread.splice(0)) read();
   }
 
@@ -233,6 +243,7 @@ export class Session implements PublishOwner, DeliverySink {
     this.publishes.delete(tag);
     if (this.closed) return;
     if (open.refused) {
+      this.world.history.refused(open.message, this.broker.node);
       this.client.refused(open.message);
       return;
     }
@@ -270,7 +281,7 @@ export class Session implements PublishOwner, DeliverySink {
       consumerTag: `c${consumer.id}`,
       noAck: consumer.noAck,
       exclusive: false,
-      arguments: {},
+      arguments: consumer.priority === undefined ? {} : { 'x-priority': consumer.priority },
       connection: this.id,
       credit,
       sink: this,
@@ -290,9 +301,15 @@ export class Session implements PublishOwner, DeliverySink {
     await consumer.subscription.cancel();
   }
 
-  deliver(subscription: Subscription, position: number, redelivered: boolean, message: EnqueueView): void {
+  deliver(
+    subscription: Subscription,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void {
     const consumer = subscription.cookie as Consumer;
-    this.whenWhole(consumer, subscription, position, redelivered, message, (delivery) =>
+    this.whenWhole(consumer, subscription, position, redelivered, message, returns, (delivery) =>
       this.client.delivered(delivery, consumer),
     );
   }
@@ -304,9 +321,10 @@ export class Session implements PublishOwner, DeliverySink {
     position: number,
     redelivered: boolean,
     message: EnqueueView,
+    returns: number,
     take: (delivery: Delivery) => void,
   ): void {
-    const delivery = this.record(consumer, holder, position, redelivered, message);
+    const delivery = this.record(consumer, holder, position, redelivered, message, returns);
     if (delivery === undefined) return;
     if (!consumer.noAck) this.held.set(delivery, holder);
     if (this.arriving.isEmpty && !message.isLarge) return take(delivery);
@@ -334,8 +352,8 @@ export class Session implements PublishOwner, DeliverySink {
       noAck: consumer.noAck,
       connection: this.id,
       sink: this,
-      got: (message, position, redelivered, _remaining, holder) =>
-        this.whenWhole(consumer, holder, position, redelivered, message, got),
+      got: (message, position, redelivered, _remaining, holder, returns) =>
+        this.whenWhole(consumer, holder, position, redelivered, message, returns, got),
       empty: () => got(undefined),
       failed,
     });
@@ -361,6 +379,7 @@ export class Session implements PublishOwner, DeliverySink {
     if (this.closed) return;
     this.closed = true;
     this.gateWatch.close();
+    this.broker.stops.forget(this);
     this.sending?.abort();
     for (const subscription of this.subscriptions) subscription.close();
     this.broker.forgetSink(this);
@@ -377,6 +396,7 @@ export class Session implements PublishOwner, DeliverySink {
     position: number,
     redelivered: boolean,
     view: EnqueueView,
+    returns: number,
   ): Delivery | undefined {
     const { world } = this;
     if (this.closed) {
@@ -400,6 +420,8 @@ export class Session implements PublishOwner, DeliverySink {
       noAck: consumer.noAck,
       group,
       epoch,
+      attachment: group < 0 ? undefined : this.probe.attachment(group),
+      returns,
     });
     world.history.delivered(delivery);
     return delivery;

@@ -53,7 +53,7 @@ export class SessionTransaction implements Transaction {
       const { message, exchange, routingKey, paddingBytes } = request;
       const parts = new MessageParts();
       const wire = { publisher: publisherNumber(message.publisher), number: message.number };
-      encodeMessage(parts, wire, exchange, routingKey, message.persistent, paddingBytes);
+      encodeMessage(parts, wire, exchange, routingKey, message.persistent, paddingBytes, message.labels);
       const headers = (): Arguments => ({});
       return { exchange, routingKey, moreKeys: undefined, parts, headers, request };
     });

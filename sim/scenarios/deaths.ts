@@ -8,7 +8,7 @@ import type { Scenario } from './scenario.js';
  */
 export const deaths: Scenario = {
   name: 'deaths',
-  rules: ['outboxOnce', 'outboxSafeFirst'],
+  rules: ['outboxOnce', 'outboxSafeFirst', 'diesInTime'],
   firstVersion: false,
   deaths: true,
   rounds: 5,

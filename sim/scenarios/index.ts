@@ -9,7 +9,9 @@ import { earlyRetry } from './early-retry.js';
 import { elections } from './elections.js';
 import { handOver } from './hand-over.js';
 import { handOverPutOff } from './hand-over-put-off.js';
+import { flows } from './flows.js';
 import { forgotten } from './forgotten.js';
+import { boundedQueues, keyedQueues, sideWays, turns } from './kinds.js';
 import { killWhileJoining } from './kill-while-joining.js';
 import { lateConfirms } from './late-confirms.js';
 import { lostBatch } from './lost-batch.js';
@@ -34,6 +36,7 @@ import { wiring } from './wiring.js';
 
 /** Every directed scenario. With all rules kept each must be green, like any run. */
 export const scenarios: readonly Scenario[] = [
+  boundedQueues,
   brokenHandOver,
   coordinatorRestored,
   deaths,
@@ -45,7 +48,9 @@ export const scenarios: readonly Scenario[] = [
   elections,
   handOver,
   handOverPutOff,
+  flows,
   forgotten,
+  keyedQueues,
   killWhileJoining,
   lateConfirms,
   lostBatch,
@@ -60,10 +65,12 @@ export const scenarios: readonly Scenario[] = [
   queueMoves,
   reattachment,
   rollingUpgrade,
+  sideWays,
   staleRecords,
   tooFew,
   tooFewOfAQueue,
   transactions,
+  turns,
   unansweredShrink,
   wiring,
 ];

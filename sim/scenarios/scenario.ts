@@ -1,5 +1,6 @@
 import type { RuleName } from '../../src/base/rules.js';
 import type { ConsumerStyle } from '../workload/consumer.js';
+import type { KindName } from '../workload/kinds.js';
 import type { Stage } from './stage.js';
 
 /**
@@ -30,8 +31,12 @@ export interface Scenario {
   readonly large?: boolean;
   /** Messages wait for their time. */
   readonly delays?: boolean;
+  /** Publishers wait for a queue that is too full. */
+  readonly flows?: boolean;
   /** Clients take messages and publish others in transactions. */
   readonly transactions?: boolean;
+  /** Queues that do something besides. */
+  readonly kinds?: readonly KindName[];
   /** Policies come and go. */
   readonly policies?: boolean;
   /** Bytes of the journal's segments. */

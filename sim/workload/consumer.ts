@@ -12,6 +12,12 @@ export interface ConsumerStyle {
   /** Kept for a second or more before it is acked. */
   keep: number;
   thinkMs: number;
+  /** Messages asked for at a time; left out: as many as is drawn for each consumer. */
+  credit?: number;
+  /** Between two consumers it rests so long at most. */
+  restMs?: number;
+  /** See `Asker`. */
+  priority?: number;
   /** A consumer is cancelled, or its connection closed with all it holds, after about so long. */
   lifeMs: number;
 }
@@ -50,9 +56,11 @@ export class ConsumingClient extends Actor {
       this.current = consumer;
       await this.lifetime();
       this.current = undefined;
+      this.world.history.ended(consumer);
       this.noteEnd();
       await this.leave(consumer);
       this.noteEnd();
+      if (this.style.restMs !== undefined && !this.stopping) await this.sleep(0, this.style.restMs);
     }
     this.disconnect();
   }
@@ -105,13 +113,16 @@ export class ConsumingClient extends Actor {
       noAck: this.style.noAck,
       life: life?.life ?? 0,
       subscription: undefined,
+      ...(this.style.priority === undefined ? {} : { priority: this.style.priority }),
     };
-    const credit = this.random.pick([1, 1, 2, 5, 20]);
+    const credit = this.style.credit ?? this.random.pick([1, 1, 2, 5, 20]);
     this.world.trace.add(this.name, `consumer ${consumer.id} of ${this.queue}, credit ${credit}`);
     const connection = await this.connected();
     // One attempt: a lost one leaves nothing behind, since its connection is gone.
+    this.world.history.asked(consumer, credit);
     const request = connection.request((session) => session.consume(consumer, credit));
     const outcome = await this.patiently(`consume ${this.queue}`, connection, request);
+    if (outcome.kind !== 'ok') this.world.history.ended(consumer);
     if (outcome.kind === 'refused') this.world.trace.add(this.name, `consume ${this.queue}: ${outcome.error.message}`);
     return outcome.kind === 'ok' ? consumer : undefined;
   }

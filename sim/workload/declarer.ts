@@ -4,6 +4,7 @@ import type { Arguments } from '../../src/model/broker.js';
 import type { Session } from '../client/session.js';
 import { QueueLife } from '../history.js';
 import { lostWithReplicas } from '../survivors.js';
+import { plainKind, type QueueKind } from '../queue-kind.js';
 import type { SimWorld } from '../world.js';
 import { Actor, type Settled } from './actor.js';
 
@@ -22,6 +23,18 @@ export interface QueuePlan {
   isGrave?: boolean;
   /** Messages come to it by way of an exchange that delays them. */
   isLate?: boolean;
+  /** It has publishers and consumers of its own. */
+  isApart?: boolean;
+  /** What it does besides, with its arguments. */
+  kind?: QueueKind;
+  /** Exchanges that lead to it, and by which keys. */
+  bindings?: readonly [source: string, routingKey: string][];
+}
+
+export interface ExchangePlan {
+  name: string;
+  type: string;
+  arguments: Arguments;
 }
 
 export const fanoutExchange = 'fan';
@@ -50,6 +63,8 @@ function declaration(
 /** Declares what the others use, again and again as careful clients do, and asks about it. */
 export class Declarer extends Actor {
   private readonly plans: readonly QueuePlan[];
+  /** Besides those that are always there. */
+  readonly exchanges: ExchangePlan[] = [];
   /** All nodes have always spoken the newest version: bindings may go with a boot. */
   private mayGoWithBoot = false;
 
@@ -64,6 +79,7 @@ export class Declarer extends Actor {
     await this.declareExchange(fanoutExchange, 'fanout', {});
     if (this.plans.some(({ isLate }) => isLate === true))
       await this.declareExchange(delayingExchange, 'x-delayed-message', { 'x-delayed-type': 'fanout' });
+    for (const exchange of this.exchanges) await this.declareExchange(exchange.name, exchange.type, exchange.arguments);
     for (const plan of this.plans) {
       const life = new QueueLife(plan.name, 1, { ...plan, exclusive: false, autoDelete: false }, this.world.loop.now);
       life.relaxed = plan.relaxed === true;
@@ -71,6 +87,7 @@ export class Declarer extends Actor {
       life.dies = plan.dies === true;
       life.isGrave = plan.isGrave === true;
       life.isLate = plan.isLate === true;
+      life.kind = plan.kind ?? plainKind;
       if (life.isGrave) life.publishExcuse = 'comes by dying';
       this.world.history.queue(life);
       await this.declare(plan);
@@ -111,12 +128,13 @@ export class Declarer extends Actor {
     if (outcome.kind === 'refused') this.world.fail('declarations', `declare ${plan.name}: ${outcome.error.message}`);
     if (plan.fanned) await this.bindTo(fanoutExchange, plan.name);
     if (plan.isLate === true) await this.bindTo(delayingExchange, plan.name);
+    for (const [source, routingKey] of plan.bindings ?? []) await this.bindTo(source, plan.name, routingKey);
     life.declaredAt = this.world.loop.now;
     if (life.publishExcuse === lostWithReplicas && life.lostAt < startedAt) life.publishExcuse = '';
   }
 
-  private async bindTo(source: string, queue: string): Promise<void> {
-    const binding = { vhost: '/', source, destination: queue, routingKey: '', arguments: {} } as const;
+  private async bindTo(source: string, queue: string, routingKey: string = ''): Promise<void> {
+    const binding = { vhost: '/', source, destination: queue, routingKey, arguments: {} } as const;
     const outcome = await this.insist(`bind ${queue}`, (session) =>
       session.broker.wiring.bind({ ...binding, destinationKind: 'queue' }, session.id),
     );

@@ -1,6 +1,8 @@
 import type { PublishRequest } from '../client/session.js';
-import { Message } from '../history.js';
+import { Message, type QueueLife } from '../history.js';
 import type { SimNode } from '../node.js';
+import { type Labels, noLabels } from '../queue-kind.js';
+import type { SimRandom } from '../random.js';
 import type { SimWorld, Stirred } from '../world.js';
 import { Actor } from './actor.js';
 
@@ -11,7 +13,12 @@ export interface Target {
   queues: readonly string[];
   /** What it sends waits for its time. */
   delays?: boolean;
+  /** For queues that look at messages: such are persistent and small. */
+  labels?: (random: SimRandom) => Labels;
 }
+
+/** Bytes of a body whose size counts: all are alike. */
+export const smallPadding = 44;
 
 interface Unconfirmed {
   message: Message;
@@ -81,6 +88,8 @@ export class Publisher extends Actor implements Stirred {
   override refused(message: Message): void {
     const entry = this.unconfirmed.find((candidate) => candidate.message === message);
     if (entry === undefined) return;
+    // A full queue refuses it: its publisher gives up.
+    if (message.copies.some(({ queue }) => queue.kind.refusesOver !== undefined)) return this.confirmed(message);
     void this.sleep(50, 200).then(() => {
       if (this.unconfirmed.includes(entry)) this.send([entry]);
     });
@@ -109,12 +118,12 @@ export class Publisher extends Actor implements Stirred {
     this.remaining--;
     const target = this.random.pick(this.targets);
     const queues = target.queues.map((name) => this.world.history.newestLife(name)!);
+    const { labels } = target;
+    if (labels !== undefined) return this.created(target, true, queues, 0, smallPadding, labels(this.random));
     const persistent = this.random.chance(0.8);
     const delays = target.delays === true;
     // What is not durable is lost with the group where it waits, of which the history does not know.
     const delayMs = delays ? this.random.pick([1, 30, 300, 3000]) : 0;
-    const message = new Message(this.name, this.nextNumber++, persistent || delays, queues, delayMs);
-    this.world.history.message(message);
     const dice = this.random.float();
     const isLarge = this.world.options.large && dice < 0.4;
     const paddingBytes = isLarge
@@ -124,6 +133,19 @@ export class Publisher extends Actor implements Stirred {
         : dice < 0.99
           ? this.random.int(5000)
           : 100_000 + this.random.int(200_000);
+    return this.created(target, persistent || delays, queues, delayMs, paddingBytes, noLabels);
+  }
+
+  private created(
+    target: Target,
+    persistent: boolean,
+    queues: readonly QueueLife[],
+    delayMs: number,
+    paddingBytes: number,
+    labels: Labels,
+  ): Unconfirmed {
+    const message = new Message(this.name, this.nextNumber++, persistent, queues, delayMs, labels);
+    this.world.history.message(message);
     return { message, target, paddingBytes };
   }
 

@@ -2,15 +2,17 @@ import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Turn } from '../base/turn.js';
 import type { MessageParts } from '../log/record.js';
-import type { Broker, ConnectionId } from '../model/broker.js';
+import type { Broker, ConnectionId, Route } from '../model/broker.js';
 import type { Occupancy } from '../security/occupancy.js';
 import type { Permissions } from '../security/permissions.js';
+import type { ClientTraits } from './client-traits.js';
 import type { FrameWriter } from './codec/index.js';
+import type { BacklogTotal } from './backlog-total.js';
 import type { ConfirmLedger } from './confirm-ledger.js';
 import type { Counters } from './counters.js';
-import type { Input } from './input.js';
+import type { Input } from '../socket/input.js';
 import type { Limits } from './limits.js';
-import type { Output } from './output.js';
+import type { Output } from '../socket/output.js';
 import type { BodyHolder, PartialBodies } from './partial-bodies.js';
 import type { RouteMemo } from './route-memo.js';
 
@@ -21,8 +23,7 @@ export interface ChannelHost extends BodyHolder {
   readonly user: string;
   readonly permissions: Permissions;
   readonly occupancy: Occupancy;
-  /** The client has the capability consumer_cancel_notify. */
-  readonly cancelNotify: boolean;
+  readonly traits: ClientTraits;
   readonly broker: Broker;
   readonly turn: Turn;
   readonly clock: Clock;
@@ -43,10 +44,12 @@ export interface ChannelHost extends BodyHolder {
   /** This connection has published, so that the gate concerns it. */
   readonly publishes: boolean;
   beginsToPublish(): void;
+  /** The channel has published by that route, and publishers to some queues wait (see Blockage). */
+  publishedBy(route: Route, channel: number): void;
   /** The ledger wants to be flushed when this turn's output leaves. */
   confirmsDue(ledger: ConfirmFlush): void;
-  /** Frames that wait on a channel have grown by `bytes`. */
-  backlogChanged(bytes: number): void;
+  /** Of all channels together. */
+  readonly backlogs: BacklogTotal;
   /** Passes a frame on that a channel has queued and that belongs to its successor. */
   dispatch(channel: number, type: number, bytes: Uint8Array, start: number, end: number): void;
   /** The channel is gone: its number is free. */

@@ -22,9 +22,17 @@ export class ChannelTable {
     return this.openCount;
   }
 
+  get(number: number): Channel | undefined {
+    return this.channels[number];
+  }
+
   /** No channel waits for the broker or has frames queued. */
   get idle(): boolean {
-    return this.channels.every((channel) => channel === undefined || channel.idle);
+    return this.every((channel) => channel.idle);
+  }
+
+  every(is: (channel: Channel) => boolean): boolean {
+    return this.channels.every((channel) => channel === undefined || is(channel));
   }
 
   // Frames of channels other than 0, payload [start, end). They throw ProtocolError for the connection.

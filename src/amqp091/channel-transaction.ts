@@ -16,7 +16,7 @@ import type { ChannelHost } from './channel-host.js';
 import { MethodId, ProtocolError, PropertyView, type PublishView, ReplyCode } from './codec/index.js';
 import type { Deliveries } from './deliveries.js';
 import { propertyText } from './header-codec.js';
-import { Outcome } from './unacked.js';
+import { Outcome } from '../model/unacked.js';
 
 /** What the channel does at a commit's end, and before it. */
 export interface TransactionOwner {

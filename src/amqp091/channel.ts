@@ -25,9 +25,9 @@ import { Deliveries } from './deliveries.js';
 import { describeFault, isFault, toProtocolError } from './errors.js';
 import { consumeStarted, settle } from './handlers/basic.js';
 import { handleMethod } from './handlers/handlers.js';
-import { Pause } from './input-gate.js';
+import { Pause } from '../socket/input-gate.js';
 import { Publisher } from './publisher.js';
-import { Outcome } from './unacked.js';
+import { Outcome } from '../model/unacked.js';
 
 export const ChannelState = { open: 'open', closing: 'closing', closed: 'closed' } as const;
 export type ChannelState = (typeof ChannelState)[keyof typeof ChannelState];
@@ -186,7 +186,7 @@ export class Channel {
     const { host, backlog } = this;
     const before = backlog.size;
     backlog.push(type, bytes, start, end);
-    host.backlogChanged(backlog.size - before);
+    host.backlogs.changed(backlog.size - before);
     if (this.holdsInput || backlog.size < host.limits.backlogBytesMax) return;
     this.holdsInput = true;
     host.input.pause(Pause.backlog);
@@ -195,7 +195,7 @@ export class Channel {
   private shiftBacklog(): void {
     const before = this.backlog.size;
     this.backlog.shift(this.handleQueued);
-    this.host.backlogChanged(this.backlog.size - before);
+    this.host.backlogs.changed(this.backlog.size - before);
   }
 
   private readonly handleQueued = (type: number, bytes: Uint8Array, start: number, end: number): void => {

@@ -1,8 +1,9 @@
+import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Turn } from '../base/turn.js';
 import type { Admission } from '../model/admission.js';
-import type { Broker } from '../model/broker.js';
+import type { Broker, ConnectionId } from '../model/broker.js';
 import type { Authenticator } from '../security/authenticator.js';
 import type { Peer } from '../security/peer.js';
 import type { Occupancy } from '../security/occupancy.js';
@@ -34,6 +35,13 @@ export interface ConnectionContext {
 /** What is known of a client beside its address. */
 export type Transport = Pick<Peer, 'tls' | 'certificateName'>;
 
+/** Takes clients of another protocol over, which come to the same port. */
+export interface OtherServer {
+  speaks(header: Uint8Array): boolean;
+  take(socket: Socket, id: ConnectionId, transport: Transport, first: Uint8Array): void;
+  readonly connectionCount: number;
+}
+
 export const inTheClear: Transport = { tls: '', certificateName: undefined };
 
 /** Told by a connection about its life. */
@@ -41,6 +49,10 @@ export interface ConnectionOwner {
   /** The handshake is over. */
   opened(connection: Connection): void;
   closed(connection: Connection): void;
+  /** Whether another server takes clients that begin with this header. */
+  isOthers(header: Uint8Array): boolean;
+  /** Such a client is that server's now. @param first what it has said, from its header on */
+  passOn(connection: Connection, socket: Socket, transport: Transport, first: Uint8Array): void;
   /** It speaks something else, and is about to be ended. @param beginning what it said first, eight bytes at most */
   foreign(connection: Connection, beginning: Uint8Array): void;
 }

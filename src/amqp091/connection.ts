@@ -15,22 +15,22 @@ import type { Turn } from '../base/turn.js';
 import { MessageParts } from '../log/record.js';
 import type { Departed } from '../model/access/access-tables.js';
 import type { Admission } from '../model/admission.js';
-import type { Broker, ConnectionId } from '../model/broker.js';
+import type { Broker, ConnectionId, Route } from '../model/broker.js';
 import type { Occupancy } from '../security/occupancy.js';
 import { type Peer, peerAt } from '../security/peer.js';
 import type { Permissions } from '../security/permissions.js';
+import { BacklogTotal } from './backlog-total.js';
+import { Blockage } from './blockage.js';
 import type { ChannelHost, ConfirmFlush } from './channel-host.js';
 import { ChannelTable } from './channel-table.js';
 import {
-  ConnectionBlocked,
   ConnectionClose,
   ConnectionCloseOk,
-  ConnectionUnblocked,
   ConnectionUpdateSecretOk,
   decodeMethod,
   type FrameHandler,
+  FrameParser,
   FrameWriter,
-  fitShortString,
   type Method,
   MethodId,
   methodIdAt,
@@ -38,17 +38,18 @@ import {
   ProtocolError,
   ReplyCode,
 } from './codec/index.js';
+import type { ClientTraits } from './client-traits.js';
 import type { ConnectionContext, ConnectionOwner, Transport } from './connection-context.js';
 import { type ConnectionInfo, connectionInfo } from './connection-info.js';
 import type { Counters } from './counters.js';
 import { describeFault, isFault, notDueOnChannel0, toProtocolError } from './errors.js';
-import { hasCapability, type Tuning } from './handshake.js';
+import type { Tuning } from './handshake.js';
 import { Heartbeat, type HeartbeatOwner } from './heartbeat.js';
-import { Input, type InputOwner } from './input.js';
-import { Pause } from './input-gate.js';
+import { Input, type InputOwner } from '../socket/input.js';
+import { Pause } from '../socket/input-gate.js';
 import type { Limits } from './limits.js';
 import { Opening, type OpeningHost, redirection, Step } from './opening.js';
-import { Output, type OutputOwner } from './output.js';
+import { Output, type OutputOwner } from '../socket/output.js';
 import type { PartialBodies } from './partial-bodies.js';
 import type { RouteMemo } from './route-memo.js';
 
@@ -64,7 +65,8 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   readonly logger: Logger;
   readonly limits: Limits;
   readonly counters: Counters;
-  readonly input: Input;
+  readonly input: Input<FrameParser>;
+  readonly backlogs: BacklogTotal;
   readonly output: Output;
   readonly frames: FrameWriter;
   readonly parts: MessageParts = new MessageParts();
@@ -80,17 +82,15 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   private readonly opening: Opening;
   private readonly connectedAt: number;
   private state: State = State.opening;
-  private channels: ChannelTable;
+  channels: ChannelTable;
   private heart: Heartbeat | null = null;
   private deadline: Timer;
   private ledgersDue: ConfirmFlush[] = [];
   /** connection.close has come while channels still wait for the broker; it has its close-ok. */
   private closeRequested = false;
   private closeAnswered = false;
-  /** Bytes of frames that wait on all channels. */
-  private backlogBytes = 0;
-  private toldBlocked = false;
-  /** The broker was told that it has ended. */
+  private readonly blockage: Blockage = new Blockage(this);
+  /** The broker was told that the connection has ended. */
   private released = false;
 
   constructor(
@@ -116,7 +116,9 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.peer = { ...peerAt(socket.remoteAddress ?? ''), ...transport };
     this.logger = context.logger.child({ connection: this.name });
     this.connectedAt = context.clock.wall();
-    this.input = new Input(socket, context.turn, context.inputTurns, context.counters, this, this);
+    const parser = new FrameParser(this, true);
+    this.input = new Input(socket, context.turn, context.inputTurns, context.counters, parser, this);
+    this.backlogs = new BacklogTotal(this.input, context.limits.allBacklogBytesMax);
     this.output = new Output(socket, context.turn, context.counters, context.limits, this);
     this.frames = new FrameWriter(this.output.writer);
     this.channels = new ChannelTable(this, context.limits.channelMax);
@@ -127,8 +129,6 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
       peer: this.peer,
     });
     this.deadline = context.clock.after(limits.handshakeTimeoutMs, () => this.drop('the handshake took too long'));
-    socket.on('error', (error) => this.logger.debug('socket error', { error: String(error) }));
-    socket.on('close', () => this.ended());
   }
 
   // What the management and the server ask
@@ -163,22 +163,16 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   /** The broker's gate has opened ('') or closed. */
   gateChanged(reason: string): void {
-    if (this.state !== State.running || !this.publishes) return;
-    const shut = reason !== '';
-    if (shut !== this.input.isPausedBy(Pause.gate)) {
-      if (shut) this.input.pause(Pause.gate);
-      else this.input.unpause(Pause.gate);
-    }
-    if (shut === this.toldBlocked || !hasCapability(this.opening.clientProperties, 'connection.blocked')) return;
-    this.toldBlocked = shut;
-    this.send(shut ? new ConnectionBlocked(fitShortString(reason)) : new ConnectionUnblocked());
+    if (this.state === State.running && this.publishes) this.blockage.gateChanged(reason);
   }
 
   // FrameHandler
 
   protocolHeader(supported: boolean, bytes: Uint8Array, start: number, end: number): void {
     if (supported) return this.opening.begin();
-    this.owner.foreign(this, bytes.subarray(start, end));
+    const header = bytes.slice(start, end);
+    if (this.owner.isOthers(header)) return this.input.giveAway(header);
+    this.owner.foreign(this, header);
     this.frames.protocolHeader();
     this.hangUp();
   }
@@ -267,8 +261,8 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     return this.opening.permissions!;
   }
 
-  get cancelNotify(): boolean {
-    return hasCapability(this.opening.clientProperties, 'consumer_cancel_notify');
+  get traits(): ClientTraits {
+    return this.opening.traits;
   }
 
   get holdsBacklogs(): boolean {
@@ -281,17 +275,13 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     if (this.broker.gate.closed !== '') this.gateChanged(this.broker.gate.closed);
   }
 
+  publishedBy(route: Route, channel: number): void {
+    this.blockage.published(route, this.channels.get(channel)!);
+  }
+
   confirmsDue(ledger: ConfirmFlush): void {
     this.ledgersDue.push(ledger);
     this.output.touch();
-  }
-
-  backlogChanged(bytes: number): void {
-    const { input, limits } = this;
-    this.backlogBytes += bytes;
-    const held = input.isPausedBy(Pause.backlogs);
-    if (!held && this.backlogBytes >= limits.allBacklogBytesMax) input.pause(Pause.backlogs);
-    else if (held && this.backlogBytes * 2 < limits.allBacklogBytesMax) input.unpause(Pause.backlogs);
   }
 
   dispatch(channel: number, type: number, bytes: Uint8Array, start: number, end: number): void {
@@ -318,12 +308,9 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   fail(error: unknown): void {
     if (this.state === State.closing || this.state === State.closed) return;
     const known = toProtocolError(error);
+    const { replyText, methodId } = known;
     if (isFault(error)) this.logger.error('connection failed', { error: describeFault(error) });
-    else
-      this.logger.warn('connection closed with an error', {
-        error: known.replyText,
-        method: methodName(known.methodId),
-      });
+    else this.logger.warn('connection closed with an error', { error: replyText, method: methodName(methodId) });
     this.counters.connectionErrors++;
     this.closeWith(known);
   }
@@ -337,6 +324,16 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   /** A client that does not read what it asked for is not read either. */
   handledInput(): void {
     if (this.output.overfull && !this.input.isPausedBy(Pause.output)) this.input.pause(Pause.output);
+  }
+
+  givenAway(first: Uint8Array): void {
+    this.state = State.closed;
+    this.deadline.cancel();
+    this.owner.passOn(this, this.socket, this.peer, first);
+  }
+
+  socketFailed(error: Error): void {
+    this.logger.debug('socket error', { error: String(error) });
   }
 
   // OutputOwner
@@ -399,7 +396,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
 
   private get stateName(): string {
     if (this.state === State.opening) return this.opening.step;
-    return this.state === State.running && this.input.isPausedBy(Pause.gate) ? 'blocked' : this.state;
+    return this.state === State.running && this.blockage.isBlocked ? 'blocked' : this.state;
   }
 
   private connectionMethod(bytes: Uint8Array, start: number, end: number): void {
@@ -424,6 +421,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   private closeByClient(): void {
     if (this.closeRequested) return;
     this.closeRequested = true;
+    this.blockage.close();
     if (this.channels.idle) {
       this.finishClose();
       return;
@@ -478,7 +476,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
     this.deadline = this.clock.after(this.limits.closeTimeoutMs, () => this.socket.destroy());
   }
 
-  private ended(): void {
+  socketClosed(): void {
     this.state = State.closed;
     this.deadline.cancel();
     this.heart?.stop();
@@ -493,6 +491,7 @@ export class Connection implements ChannelHost, FrameHandler, InputOwner, Output
   /** Channels end, what their clients hold goes back, exclusive queues are deleted. */
   private releaseBroker(): void {
     this.channels.dispose();
+    this.blockage.close();
     if (this.released || this.opening.step !== Step.done) return;
     this.released = true;
     this.broker.connectionClosed(this.id);

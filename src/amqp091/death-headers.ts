@@ -34,9 +34,14 @@ export const deathHeaders: Pick<HeaderCodec, 'note' | 'isCircle'> = {
     const list = deathsOf(propertiesOf(message).headers());
     const last = list.findIndex((one) => one['queue'] === queue);
     if (last < 0) return false;
-    return list.slice(0, last + 1).every((one) => one['reason'] !== DeathReason.rejected);
+    return !list.slice(0, last + 1).some(isDecided);
   },
 };
+
+/** A consumer, or an operator, wanted it so: no circle goes on by itself. */
+function isDecided({ reason }: Arguments): boolean {
+  return reason === DeathReason.rejected || reason === DeathReason.rerouted;
+}
 
 /** Tables of `x-death`; what is none of ours in it is passed over. */
 function deathsOf(headers: Arguments): Arguments[] {

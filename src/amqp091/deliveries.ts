@@ -15,10 +15,13 @@ import type { Consumer } from './consumer.js';
 import { Credit } from './credit.js';
 import type { ReplyConsumer } from './reply-consumer.js';
 import { shownMessage } from './shown-message.js';
-import { Outcome, Unacked } from './unacked.js';
+import { Outcome, Unacked } from '../model/unacked.js';
 
 /** Bytes of a delivery besides tag, meta, header and body: three frames with their fixed parts. */
 const deliveryOverheadBytes = 60;
+
+/** So many of the messages that a client holds are looked at. */
+const lookMax = 1000;
 
 /** Writes consume-ok; before a consumer's first delivery at the latest. */
 export type ConsumerStarter = (consumer: Consumer) => void;
@@ -49,6 +52,17 @@ export class Deliveries implements DeliverySink {
   /** The client holds so much that it must settle some first. */
   get exhausted(): boolean {
     return this.unacked.size >= this.host.limits.unackedMax;
+  }
+
+  /** It has no consumer, and its client holds nothing. */
+  get isUnused(): boolean {
+    return this.consumers.size === 0 && this.unacked.size === 0;
+  }
+
+  /** Its client holds messages of a queue that is too full, among the first of those that it holds. */
+  get holdsStopped(): boolean {
+    const { stops } = this.host.broker;
+    return this.unacked.someOldest(lookMax, (holder) => stops.concerns(holder));
   }
 
   /** Takes a consumer whose subscription is being asked for, and returns its first credit. */
@@ -210,7 +224,7 @@ export class Deliveries implements DeliverySink {
 
   /** basic.cancel from our side, to clients that know it (capability consumer_cancel_notify). */
   private notifyCancelled(consumer: Consumer): void {
-    if (!this.host.cancelNotify) return;
+    if (!this.host.traits.cancelNotify) return;
     this.out.frames.method(this.channel, new BasicCancel(consumer.tag, true));
     this.host.output.touch();
   }

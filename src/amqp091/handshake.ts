@@ -97,9 +97,3 @@ function settled(name: string, wanted: number, offered: number, least: number): 
 function refused(name: string, wanted: number, what: string): ProtocolError {
   return new ProtocolError(ReplyCode.notAllowed, `negotiated ${name} = ${wanted} is ${what}`);
 }
-
-/** Whether the client's properties name a capability. */
-export function hasCapability(clientProperties: Arguments, name: string): boolean {
-  const { capabilities: table } = clientProperties;
-  return typeof table === 'object' && table !== null && (table as Arguments)[name] === true;
-}

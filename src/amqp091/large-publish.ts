@@ -8,7 +8,7 @@ import type { Timer } from '../base/clock.js';
 import type { PublishOwner, Route, Upload, UploadOwner } from '../model/broker.js';
 import type { MessageParts } from '../log/record.js';
 import type { ChannelHost } from './channel-host.js';
-import { Pause } from './input-gate.js';
+import { Pause } from '../socket/input-gate.js';
 
 /** It is asked so often whether it is known by now where a message goes. */
 const routeMs = 5;

@@ -84,9 +84,6 @@ export const defaultLimits: Limits = {
   deliverWithinMs: Number.POSITIVE_INFINITY,
 };
 
-/** Output above this many times `outputBytesMax` stops deliveries at once, and the reading of a client that does not read. */
-export const outputStallFactor = 4;
-
 /** Files that are no client's socket: segments, links, HTTP. */
 const otherFiles = 512;
 

@@ -20,7 +20,8 @@ import {
   ProtocolError,
   ReplyCode,
 } from './codec/index.js';
-import { hasCapability, negotiate, startMethod, type Tuning, tuneMethod } from './handshake.js';
+import { type ClientTraits, clientTraits } from './client-traits.js';
+import { negotiate, startMethod, type Tuning, tuneMethod } from './handshake.js';
 import type { Product } from './product.js';
 import type { Limits } from './limits.js';
 
@@ -74,6 +75,7 @@ export class Opening {
   mechanism = '';
   vhost = '';
   clientProperties: Arguments = {};
+  traits: ClientTraits;
   tuning: Tuning;
   private readonly host: OpeningHost;
   private readonly context: OpeningContext;
@@ -88,6 +90,7 @@ export class Opening {
   constructor(host: OpeningHost, context: OpeningContext) {
     this.host = host;
     this.context = context;
+    this.traits = clientTraits({}, context.product);
     const { channelMax, frameMax, heartbeatSeconds } = context.limits;
     this.tuning = { channelMax, frameMax, heartbeatSeconds };
   }
@@ -115,6 +118,7 @@ export class Opening {
   private startOk(method: ConnectionStartOk): void {
     const { mechanism, response } = method;
     this.clientProperties = method.clientProperties;
+    this.traits = clientTraits(this.clientProperties, this.context.product);
     this.mechanism = mechanism;
     this.exchange = this.context.authenticator.begin(mechanism, this.context.peer);
     if (this.exchange === undefined) {
@@ -169,7 +173,7 @@ export class Opening {
     const details = told === '' ? 'For details see the broker logfile.' : told;
     const text = `Login was refused using authentication mechanism ${this.mechanism}. ${details}`;
     const error = new ProtocolError(ReplyCode.accessRefused, text);
-    const isTold = hasCapability(this.clientProperties, 'authentication_failure_close');
+    const isTold = this.traits.authenticationFailureClose;
     this.host.loginRefused(user, reason, isTold ? error : undefined);
   }
 

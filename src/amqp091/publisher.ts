@@ -19,8 +19,8 @@ import { ContentHeader, MethodId, ProtocolError, PublishView, ReplyCode, Routing
 import { ConfirmLedger } from './confirm-ledger.js';
 import { propertyText } from './header-codec.js';
 import { type HeaderChange, rewriteHeaders } from './header-rewrite.js';
-import type { OpenContent } from './input.js';
-import { Pause } from './input-gate.js';
+import type { OpenContent } from '../socket/input.js';
+import { Pause } from '../socket/input-gate.js';
 import { LargePublish, RouteWait } from './large-publish.js';
 import { LatePublish } from './late-publish.js';
 import { shownParts } from './shown-message.js';
@@ -255,11 +255,15 @@ export class Publisher implements OpenContent, ConfirmFlush {
     parts.bodyBytes = bodyBytes;
     parts.bodyStart = bodyStart;
     parts.bodyLength = header.bodySize;
-    if (this.transaction !== null) return this.transaction.publish(method, properties, parts);
+    if (this.transaction !== null) {
+      this.transaction.publish(method, properties, parts);
+      if (broker.stops.isAny) host.publishedBy(route, this.channel);
+      return;
+    }
     if (route.queueCount === 0 && method.mandatory) this.returnToSender(parts);
     const owner = route.isKnown ? (confirms ?? nobody) : this.lateOwner(method.mandatory);
-    const tag = confirms?.nextTag ?? 0;
-    const parted = (large ?? broker).publish(route, parts, owner, tag);
+    const parted = (large ?? broker).publish(route, parts, owner, confirms?.nextTag ?? 0);
+    if (broker.stops.isAny) host.publishedBy(route, this.channel);
     if (confirms === null) return;
     confirms.opened(parted);
     if (confirms.outstanding >= host.limits.unconfirmedMax) this.holdInput();

@@ -24,7 +24,13 @@ import { RareLog } from '../base/rare-log.js';
 import { helloState } from '../security/client-hello.js';
 import type { TlsEntrance, TlsHandshake } from '../security/tls-entrance.js';
 import { Connection } from './connection.js';
-import { type ConnectionContext, type ConnectionOwner, inTheClear, type Transport } from './connection-context.js';
+import {
+  type ConnectionContext,
+  type ConnectionOwner,
+  inTheClear,
+  type OtherServer,
+  type Transport,
+} from './connection-context.js';
 import type { ConnectionInfo } from './connection-info.js';
 import { Counters } from './counters.js';
 import { InputTurns } from '../base/input-turns.js';
@@ -49,6 +55,11 @@ export interface Amqp091Options
   limits?: Partial<Limits>;
   /** This life of the node: makes connection ids unique in the cluster. */
   boot: number;
+  /** Shared with other servers, if there are any. */
+  inputTurns?: InputTurns;
+  occupancy?: Occupancy;
+  /** Takes clients that do not speak this protocol. */
+  other?: OtherServer;
 }
 
 /** A server that does not listen yet. */
@@ -61,6 +72,7 @@ export class Amqp091Server implements ConnectionOwner {
   private readonly context: ConnectionContext;
   private readonly turnedAway: RareLog;
   private readonly boot: number;
+  private readonly other: OtherServer | undefined;
   /** One for each call of `listen`. */
   private readonly servers: Server[] = [];
   private readonly gate: { close(): void };
@@ -79,18 +91,19 @@ export class Amqp091Server implements ConnectionOwner {
 
   constructor(options: Amqp091Options) {
     const limits = { ...defaultLimits, ...options.limits };
-    const inputTurns = new InputTurns(limits.turnInputBytesMax, options.later);
+    const inputTurns = options.inputTurns ?? new InputTurns(limits.turnInputBytesMax, options.later);
     const { authenticator } = options;
     authenticator.add(amqplain(authenticator.checkPassword));
     const own = {
       counters: this.counters,
       partials: new PartialBodies(limits),
       routes: new RouteMemo(),
-      occupancy: new Occupancy(authenticator.realm),
+      occupancy: options.occupancy ?? new Occupancy(authenticator.realm),
     };
     this.context = { ...options, ...own, limits, inputTurns };
     this.turnedAway = new RareLog(options.logger, options.clock, 'a client was turned away', turnedAwayLinesMax);
     this.boot = options.boot;
+    this.other = options.other;
     this.gate = options.broker.gate.onChange((reason) => this.gateChanged(reason));
     this.admission = options.admission.onChange(() => this.admissionChanged());
     this.departures = authenticator.realm.access.onDeparture((departed) => this.departed(departed));
@@ -166,6 +179,15 @@ export class Amqp091Server implements ConnectionOwner {
     if (this.connections.size === 0) this.allClosed();
   }
 
+  isOthers(header: Uint8Array): boolean {
+    return this.other?.speaks(header) === true;
+  }
+
+  passOn(connection: Connection, socket: Socket, transport: Transport, first: Uint8Array): void {
+    this.closed(connection);
+    this.other?.take(socket, connection.id, transport, first);
+  }
+
   foreign({ name }: Connection, beginning: Uint8Array): void {
     const isTls = beginning.length > 1 && helloState(beginning) !== 'other';
     const reason = isTls
@@ -197,7 +219,7 @@ export class Amqp091Server implements ConnectionOwner {
 
   private accept(socket: Socket, tls: TlsEntrance | undefined): void {
     const { limits, logger } = this.context;
-    if (this.connections.size + this.securing.size >= limits.connectionsMax) {
+    if (this.connections.size + this.securing.size + (this.other?.connectionCount ?? 0) >= limits.connectionsMax) {
       this.counters.connectionsRefused++;
       logger.warn('connection refused: too many', { connectionsMax: limits.connectionsMax });
       socket.destroy();

@@ -1,4 +1,6 @@
 /** Messages as clients are to see them, where that is not as they are kept. */
+import { asAmqp091 } from '../conversion/to-amqp091.js';
+import { MessageFormat } from '../log/message-format.js';
 import { EnqueueView, encodeEnqueue, enqueueLength, MessageParts, RecordFlag } from '../log/record.js';
 import { hiddenHeaders } from './carbon-copies.js';
 import { PropertyView } from './codec/property-view.js';
@@ -10,11 +12,17 @@ const parts = new MessageParts();
 const view = new EnqueueView();
 
 /**
- * The message without what is hidden, and, if it came back, with a header that says how often, as RabbitMQ's quorum queues have it; mostly
+ * The message in the encoding of AMQP 0-9-1, without what is hidden, and, if it came back, with a header that says how often, as RabbitMQ's quorum queues have it; mostly
  * that is the message itself. Valid until the next call.
  */
 export function shownMessage(message: EnqueueView, returns: number): EnqueueView {
-  if (returns === 0 && (message.flags & RecordFlag.hidden) === 0) return message;
+  const isOurs = message.format !== MessageFormat.amqp10;
+  if (returns === 0 && isOurs && (message.flags & RecordFlag.hidden) === 0) return message;
+  const ours = isOurs ? message : asAmqp091(message);
+  return returns === 0 && (ours.flags & RecordFlag.hidden) === 0 ? ours : rewritten(ours, returns);
+}
+
+function rewritten(message: EnqueueView, returns: number): EnqueueView {
   const { bytes, headerStart, headerLength } = message;
   properties.set(bytes, headerStart, headerStart + headerLength);
   parts.setFrom(message);

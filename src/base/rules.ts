@@ -119,6 +119,53 @@ export interface Rules {
   readonly delayedTogether: boolean;
   /** A delayed message waits for its time. Off: it goes on at once. */
   readonly delayedDue: boolean;
+  /** A new primary tells nodes of all queues whose publishers wait. Off: what the last one has said holds until it says otherwise. */
+  readonly stopsListed: boolean;
+
+  /** Of a queue with priorities the highest goes first. Off: the oldest. */
+  readonly highestFirst: boolean;
+  /** 8: a joiner is told by what a queue orders its messages. Off: it keeps them by age. */
+  readonly lanesJoined: boolean;
+  /** Messages of a group are one client's at a time. Off: anybody's. */
+  readonly groupsTogether: boolean;
+  /** 13: a new primary finds out to which groups belongs what clients hold. Off: it does not. */
+  readonly groupsNamed: boolean;
+  /** A queue of last values drops what a newer message replaces. Off: it keeps it. */
+  readonly newestStays: boolean;
+  /** A new primary finds the keys of what it has. Off: it knows those of what comes. */
+  readonly valuesFound: boolean;
+  /** A queue drops its oldest messages beyond its length. Off: it keeps them. */
+  readonly lengthKept: boolean;
+  /** A full queue that is to refuse messages does. Off: it takes them. */
+  readonly fullRefuses: boolean;
+  /** Who publishes is told that a full queue has refused it. Off: it is confirmed. */
+  readonly refusalsTold: boolean;
+  /** 14: what a full queue may have refused before a failover is nacked. Off: it is confirmed. */
+  readonly doubtRefuses: boolean;
+  /** How often messages came back is written into the log. Off: the next primary counts anew. */
+  readonly returnsLogged: boolean;
+  /** 8: a joiner is told how often messages came back. Off: it counts anew. */
+  readonly returnsJoined: boolean;
+  /** A message that came back too often leaves its queue. Off: it comes again. */
+  readonly returnsLimited: boolean;
+  /** With one active consumer nobody else is given messages. Off: all are. */
+  readonly oneActive: boolean;
+  /** Consumers with a higher priority are served first. Off: all in turn. */
+  readonly preferredFirst: boolean;
+  /** A message whose time is over is not handed out. Off: it is. */
+  readonly timeKept: boolean;
+  /** A queue goes when it was not used for as long as it may. Off: it stays. */
+  readonly unusedGoes: boolean;
+  /** A use keeps a queue for all of its time again. Off: only its declaration does. */
+  readonly useKeeps: boolean;
+  /** A message dies of its age when its time is over. Off: at once. */
+  readonly diesInTime: boolean;
+  /** What a full queue refuses other queues take. Off: they do not. */
+  readonly othersTake: boolean;
+  /** A reply to who does not wait any more goes nowhere. Off: it comes. */
+  readonly repliesEnd: boolean;
+  /** What leads nowhere goes to the alternate exchange. Off: it is gone. */
+  readonly alternateTaken: boolean;
 
   /** A large message is taken into the log only with all of its parts. Off: without looking. */
   readonly largeWhole: boolean;
@@ -215,6 +262,29 @@ export const allRules: Rules = {
   outboxSafeFirst: true,
   delayedTogether: true,
   delayedDue: true,
+  stopsListed: true,
+  highestFirst: true,
+  lanesJoined: true,
+  groupsTogether: true,
+  groupsNamed: true,
+  newestStays: true,
+  valuesFound: true,
+  lengthKept: true,
+  fullRefuses: true,
+  refusalsTold: true,
+  doubtRefuses: true,
+  returnsLogged: true,
+  returnsJoined: true,
+  returnsLimited: true,
+  oneActive: true,
+  preferredFirst: true,
+  timeKept: true,
+  unusedGoes: true,
+  useKeeps: true,
+  diesInTime: true,
+  othersTake: true,
+  repliesEnd: true,
+  alternateTaken: true,
   largeWhole: true,
   partsGo: true,
   moveDrained: true,

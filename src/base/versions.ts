@@ -12,9 +12,10 @@
  *       FrameType.deliverCounted); transactions (FrameType.transact); replies to waiting clients (FrameType.reply, replyAsk, replyAnswer);
  *       nodes that tell each other what they run short of (FrameType.alarms); exchanges of
  *       other types than the specification's; messages that wait for their time (the queue `delayedIncarnation`); headers of messages
- *       that clients are not shown (RecordFlag.hidden); messages whose body is in parts (RecordFlag.large, the queue
- *       `partsIncarnation`, FrameType.bodyRead, bodyHold, bodyDone, openUploads, bodyPart,
- *       bodyGone); users, permissions, limits and vhosts, which older nodes would not see
+ *       that clients are not shown (RecordFlag.hidden); queues whose publishers wait (FrameType.flow); messages whose body is in parts
+ *       (RecordFlag.large, the queue `partsIncarnation`, FrameType.bodyRead, bodyHold, bodyDone, openUploads, bodyPart, bodyGone);
+ *       messages of AMQP 1.0 (MessageFormat.amqp10); users, permissions, limits, vhosts and operators' policies, which older nodes
+ *       would not see
  *
  * A version only adds: record kinds, frame types, fields at an end. What was there is never changed, and a number never used
  * again for something else. A feature may be used when the cluster's version is the one named here (ClusterConfig.version).
@@ -49,7 +50,11 @@ export const Feature = {
   directReplies: 3,
   access: 3,
   hidden: 3,
+  flows: 3,
+  operatorPolicies: 3,
+  globalParameters: 3,
   largeMessages: 3,
+  amqp10: 3,
 } as const;
 
 /** `2`, or `1 to 2`. */

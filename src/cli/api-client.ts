@@ -39,28 +39,67 @@ export async function callApi(
   options: { body?: object; timeoutMs?: number } = {},
 ): Promise<unknown> {
   const { body, timeoutMs = 3000 } = options;
-  const user = decodeURIComponent(url.username || 'guest');
-  const password = decodeURIComponent(url.password || 'guest');
-  const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
   let response: Response;
   let answer: unknown;
   try {
-    const target = new URL(path, `${url.protocol}//${url.host}`);
-    response = await fetch(target, {
+    response = await fetch(new URL(path, `${url.protocol}//${url.host}`), {
       method,
-      headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: { ...authorization(url), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(timeoutMs),
     });
     const text = await response.text();
     answer = text === '' ? undefined : JSON.parse(text);
   } catch (error) {
-    const cause = (error as Error).cause ?? error;
-    throw new ApiError(`no node answers at ${url.protocol}//${url.host}: ${(cause as Error).message}`, true);
+    throw unanswered(url, error);
   }
   if (response.ok) return answer;
+  throw refused(url, response, answer);
+}
+
+/**
+ * A request with much in it, or in its answer: what is sent and what comes are not held in memory. Resolves when the answer begins; rejects
+ * with ApiError.
+ */
+export async function streamApi(
+  url: URL,
+  method: 'GET' | 'POST',
+  path: string,
+  body?: AsyncIterable<Uint8Array>,
+): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(new URL(path, `${url.protocol}//${url.host}`), {
+      method,
+      headers: { ...authorization(url), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: body as unknown as ReadableStream, duplex: 'half' }),
+      signal: AbortSignal.timeout(streamTimeoutMs),
+    } as RequestInit);
+  } catch (error) {
+    throw unanswered(url, error);
+  }
+  if (response.ok) return response;
+  const text = await response.text().catch(() => '');
+  throw refused(url, response, text === '' ? undefined : JSON.parse(text));
+}
+
+/** A hundred thousand queues take a minute or so. */
+const streamTimeoutMs = 1_800_000;
+
+function authorization(url: URL): { authorization: string } {
+  const user = decodeURIComponent(url.username || 'guest');
+  const password = decodeURIComponent(url.password || 'guest');
+  return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` };
+}
+
+function unanswered(url: URL, error: unknown): ApiError {
+  const cause = (error as Error).cause ?? error;
+  return new ApiError(`no node answers at ${url.protocol}//${url.host}: ${(cause as Error).message}`, true);
+}
+
+function refused(url: URL, response: Response, answer: unknown): ApiError {
   const { reason } = (answer ?? {}) as { reason?: string };
-  throw new ApiError(`${url.host} refuses: ${reason ?? response.status}`, response.status === 503);
+  return new ApiError(`${url.host} refuses: ${reason ?? response.status}`, response.status === 503);
 }
 
 /** @param url `http://[user:password@]HOST:PORT`. Rejects with ApiError. */

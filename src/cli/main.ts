@@ -8,13 +8,14 @@ import { ConfigError } from '../config/settings.js';
 import { version } from '../version.js';
 import { benchCommand } from './bench.js';
 import { clusterCommand } from './cluster.js';
+import { definitionsCommand } from './definitions.js';
 import { drainCommand, reviveCommand } from './drain.js';
 import { CommandError, ExitCode, explain } from './fail.js';
 import { forgetCommand } from './forget.js';
 import { lagCommand } from './lag.js';
 import { overrideCommand } from './override.js';
 import { permissionsCommand } from './permissions.js';
-import { policyCommand } from './policy.js';
+import { operatorPolicyCommand, policyCommand } from './policy.js';
 import { serveCommand } from './serve.js';
 import { statusCommand } from './status.js';
 import { transferCommand } from './transfer.js';
@@ -31,9 +32,11 @@ const commands = [
   clusterCommand(),
   statusCommand(),
   policyCommand(),
+  operatorPolicyCommand(),
   userCommand(),
   vhostCommand(),
   permissionsCommand(),
+  definitionsCommand(),
   drainCommand(),
   reviveCommand(),
   transferCommand(),

@@ -30,6 +30,7 @@ export async function nodeOptions(settings: NodeSettings, logger: Logger): Promi
     product: settings.product,
     users: undefined,
     loopbackUsers: settings.loopbackUsers,
+    definitions: settings.loadDefinitions,
     anonymousUser: settings.anonymousUser,
     broker: {
       groups: settings.groups,

@@ -27,21 +27,31 @@ const changeTimeoutMs = 35_000;
 
 /** `understudy policy set|list|clear`: settings for queues and exchanges by name. */
 export function policyCommand(): Command {
-  const policy = new Command('policy').description('settings for queues and exchanges whose names match a pattern');
+  return commandOf('policies', 'policy', 'settings for queues and exchanges whose names match a pattern', 'all');
+}
+
+/** `understudy operator-policy set|list|clear`: limits for queues that policies and queues' own arguments can only make lower. */
+export function operatorPolicyCommand(): Command {
+  const what = 'limits of queues whose names match a pattern, whatever policies and their arguments say';
+  return commandOf('operator-policies', 'operator-policy', what, 'queues');
+}
+
+function commandOf(collection: string, name: string, description: string, applyTo: string): Command {
+  const policy = new Command(name).description(description);
   common(policy.command('set <name> <pattern> <definition...>'))
     .description('set a policy: definition is key=value ..., or one JSON object')
     .option('--priority <number>', 'the highest of those that match applies', '0')
-    .option('--apply-to <kind>', 'queues, exchanges or all', 'all')
+    .option('--apply-to <kind>', 'queues, exchanges or all', applyTo)
     .action((name: string, pattern: string, definition: string[], options: SetOptions) =>
-      setPolicy(name, pattern, definition, options),
+      setPolicy(pathOf(collection, options, name), pattern, definition, options),
     );
   common(policy.command('list'))
     .description('show the policies of a vhost')
     .option('--json', 'as the HTTP API gives them')
-    .action((options: CommonOptions & { json?: boolean }) => listPolicies(options));
+    .action((options: CommonOptions & { json?: boolean }) => listPolicies(pathOf(collection, options), options));
   common(policy.command('clear <name>'))
     .description('remove a policy')
-    .action((name: string, options: CommonOptions) => clearPolicy(name, options));
+    .action((name: string, options: CommonOptions) => clearPolicy(pathOf(collection, options, name), options));
   return policy;
 }
 
@@ -53,13 +63,13 @@ function ask(options: CommonOptions, request: (url: URL) => Promise<unknown>): P
   return askAny(parseUrls(options.url), request);
 }
 
-function pathOf({ vhost }: CommonOptions, name?: string): string {
-  const path = `/api/policies/${encodeURIComponent(vhost)}`;
+function pathOf(collection: string, { vhost }: CommonOptions, name?: string): string {
+  const path = `/api/${collection}/${encodeURIComponent(vhost)}`;
   return name === undefined ? path : `${path}/${encodeURIComponent(name)}`;
 }
 
 async function setPolicy(
-  name: string,
+  path: string,
   pattern: string,
   written: readonly string[],
   options: SetOptions,
@@ -68,16 +78,16 @@ async function setPolicy(
   if (!Number.isInteger(priority))
     throw new CommandError(`--priority: "${options.priority}" is no integer`, ExitCode.usage);
   const body = { pattern, priority, 'apply-to': options.applyTo, definition: readDefinition(written) };
-  await ask(options, (url) => callApi(url, 'PUT', pathOf(options, name), { body, timeoutMs: changeTimeoutMs }));
+  await ask(options, (url) => callApi(url, 'PUT', path, { body, timeoutMs: changeTimeoutMs }));
 }
 
-async function listPolicies(options: CommonOptions & { json?: boolean }): Promise<void> {
-  const policies = (await ask(options, (url) => callApi(url, 'GET', pathOf(options)))) as PolicyView[];
+async function listPolicies(path: string, options: CommonOptions & { json?: boolean }): Promise<void> {
+  const policies = (await ask(options, (url) => callApi(url, 'GET', path))) as PolicyView[];
   process.stdout.write(`${options.json === true ? JSON.stringify(policies, undefined, 2) : render(policies)}\n`);
 }
 
-async function clearPolicy(name: string, options: CommonOptions): Promise<void> {
-  await ask(options, (url) => callApi(url, 'DELETE', pathOf(options, name), { timeoutMs: changeTimeoutMs }));
+async function clearPolicy(path: string, options: CommonOptions): Promise<void> {
+  await ask(options, (url) => callApi(url, 'DELETE', path, { timeoutMs: changeTimeoutMs }));
 }
 
 function render(policies: readonly PolicyView[]): string {

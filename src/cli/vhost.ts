@@ -7,14 +7,21 @@ interface VhostView {
   tags: string[];
 }
 
+interface AddOptions {
+  description: string;
+  defaultQueueType?: string;
+}
+
 /** `understudy vhost add|delete|list|limits`. */
 export function vhostCommand(): Command {
   const vhost = new Command('vhost').description('vhosts: queues and exchanges with names of their own');
   withUrl(vhost.command('add <name>'))
-    .description('add a vhost; permissions in it are given by `permissions set`')
+    .description('add a vhost; whoever adds it has all permissions in it, others are given some by `permissions set`')
     .option('--description <text>', 'what it is for', '')
-    .action(async (name: string, { description, ...options }: ApiOptions & { description: string }) => {
-      await api(options, 'PUT', ['vhosts', name], { description });
+    .option('--default-queue-type <type>', 'of queues that are declared without one: classic or quorum')
+    .action(async (name: string, { description, defaultQueueType, ...options }: ApiOptions & AddOptions) => {
+      const type = defaultQueueType === undefined ? {} : { default_queue_type: defaultQueueType };
+      await api(options, 'PUT', ['vhosts', name], { description, ...type });
     });
   withJson(withUrl(vhost.command('limits <name> [limit...]')))
     .description('set limits of a vhost: max-connections=N, max-queues=N, or =none; without any, show them')

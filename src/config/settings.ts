@@ -66,6 +66,8 @@ export interface NodeSettings {
   loopbackUsers: readonly string[];
   /** Who logs in without a name (ANONYMOUS); '' = nobody may. */
   anonymousUser: string;
+  /** A file with definitions that are imported at each start; null: none. */
+  loadDefinitions: string | null;
   logLevel: LogLevel;
 }
 
@@ -204,6 +206,7 @@ const schema = v.strictObject({
   'loopback-users': v.optional(read(nameList), 'guest'),
   'anonymous-user': v.optional(text, ''),
   lease: v.optional(read(atLeast(parseDuration, 600, '600ms')), '2s'),
+  'load-definitions': v.optional(read(file)),
   'log-level': v.optional(oneOf(logLevels), 'info'),
 });
 
@@ -313,6 +316,7 @@ export function readSettings(...layers: readonly RawSettings[]): NodeSettings {
     timeShareMs: output['time-share'],
     leaseMs: output.lease,
     loopbackUsers: output['loopback-users'],
+    loadDefinitions: output['load-definitions'] ?? null,
     anonymousUser: output['anonymous-user'],
     logLevel: output['log-level'],
   };

@@ -1,12 +1,7 @@
 /** Records by which queues come to be and go: their layout stands in record.ts. */
-import { RecordFlag, RecordKind } from './record.js';
-
-/** What every replica must know of a queue; the rest of its declaration is wiring. */
-export interface ReplicaOptions {
-  durable: boolean;
-  /** The highest priority that counts; without, none does. */
-  priorities?: number;
-}
+import { RecordFlag } from './record-flag.js';
+import { RecordKind } from './record-kind.js';
+import type { ReplicaOptions } from './replica-options.js';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -13,7 +13,7 @@
  *     with the flag `origin` (since version 3): u32 group   u32 0   f64 position   f64 done: see Origin
  *     meta: exchange shortstr, routing key shortstr, exactly as basic.deliver ends
  *     header: the content header's property flags and list, untouched; with the flag `hidden` (since version 3) its readers are
- *     shown less of it
+ *     shown less of it; with the format of AMQP 1.0 (since version 3) header and body are sections of it (see MessageFormat)
  *     body; with the flag `large` (since version 3) a manifest in its place: see large.ts
  *
  * dequeue (count = number of positions)
@@ -33,15 +33,18 @@
  */
 import { Feature } from '../base/versions.js';
 import type { Lsn } from './lsn.js';
+import { MessageFormat } from './message-format.js';
+import { RecordFlag } from './record-flag.js';
+import { RecordKind } from './record-kind.js';
 
-export const RecordKind = { enqueue: 1, dequeue: 2, open: 3, drop: 4, dequeueRange: 5, returned: 6 } as const;
-export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];
+export { RecordFlag, RecordKind };
 
 /** The protocol version that is needed to read the record at `start`. */
 export function versionOf(bytes: Uint8Array, start: number): number {
   if (bytes[start + 4] === RecordKind.dequeueRange) return Feature.dequeueRange;
   if (bytes[start + 4] === RecordKind.returned) return Feature.returns;
   if ((bytes[start + 5]! & (RecordFlag.hidden | RecordFlag.large)) !== 0) return Feature.hidden;
+  if (bytes[start + 4] === RecordKind.enqueue && bytes[start + 39] === MessageFormat.amqp10) return Feature.amqp10;
   return (bytes[start + 5]! & RecordFlag.origin) === 0 ? 1 : Feature.outbox;
 }
 
@@ -49,25 +52,6 @@ export function versionOf(bytes: Uint8Array, start: number): number {
 export function isDequeue(kind: number): boolean {
   return kind === RecordKind.dequeue || kind === RecordKind.dequeueRange;
 }
-
-export const RecordFlag = {
-  /** Must be on disk before it counts. Records without it are ignored by recovery. */
-  durable: 1,
-  /** The message was published with delivery mode 2 (an enqueue may be persistent without being durable). */
-  persistent: 2,
-  /** Durable, but may count before it is on disk (`confirm: replicated`). */
-  relaxed: 4,
-  /** It may have been handed out before it came into this group (`QueueObject.movesFrom`). */
-  redelivered: 8,
-  /** It was passed on from the queue's former group: sent again after a failure, it may be there already by another way. */
-  moved: 16,
-  /** An enqueue that another group's outbox owes this one: see Origin. */
-  origin: 32,
-  /** The message's header has something that clients are not shown: BCC. Not before its version is in use. */
-  hidden: 64,
-  /** The message's body is in parts of their own: see large.ts. Not before its version is in use. */
-  large: 128,
-} as const;
 
 export const recordHeaderBytes = 16;
 export const enqueueHeaderBytes = 48;

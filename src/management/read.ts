@@ -17,6 +17,22 @@ export function optionalText(body: Record<string, unknown>, key: string): string
   return body[key] === undefined || body[key] === null ? undefined : requiredText(body, key);
 }
 
+/** A text that is not empty. @throws HttpError 400 */
+export function requiredName(body: Record<string, unknown>, key: string): string {
+  const value = requiredText(body, key);
+  if (value === '') throw badRequest(`"${key}" is empty`);
+  return value;
+}
+
+/** True or false, as texts too. @throws HttpError 400 */
+export function flag(body: Record<string, unknown>, key: string, otherwise: boolean = false): boolean {
+  const value = body[key];
+  if (value === undefined || value === null) return otherwise;
+  if (typeof value === 'boolean') return value;
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw badRequest(`"${key}" must be true or false`);
+}
+
 /** `["a","b"]`, or `"a,b"`, which is older. @throws HttpError 400 */
 export function tagList(value: unknown): string[] {
   if (value === undefined || value === null) return [];

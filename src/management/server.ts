@@ -16,20 +16,30 @@ import type { Endpoint } from '../config/endpoint.js';
 import { type Authenticator, isRefused } from '../security/authenticator.js';
 import type { Person } from '../security/realm.js';
 import type { TlsEntrance } from '../security/tls-entrance.js';
+import { bindingRoutes } from './api/bindings.js';
 import { clusterRoutes, coordinatorRoutes } from './api/cluster.js';
+import { definitionRoutes } from './api/definitions.js';
+import { parameterRoutes } from './api/parameters.js';
+import { exchangeRoutes } from './api/exchanges.js';
 import { healthRoutes } from './api/health.js';
+import { healthCheckRoutes } from './api/health-checks.js';
+import { memberRoutes } from './api/members.js';
 import { nodeRoutes } from './api/nodes.js';
+import { overviewRoutes } from './api/overview.js';
 import { policyRoutes } from './api/policies.js';
 import { leadingRoutes } from './api/leading.js';
 import { queueRoutes } from './api/queues.js';
+import { rerouteRoutes } from './api/reroute.js';
 import { userRoutes } from './api/users.js';
 import { vhostRoutes } from './api/vhosts.js';
 import { permissionRoutes } from './api/permissions.js';
 import { limitRoutes } from './api/limits.js';
+import { answer, answerAtOnce } from './answer.js';
 import { logIn } from './basic-auth.js';
 import { readBody } from './json-body.js';
 import { PacedSocket } from './paced-socket.js';
-import { Done, type Handler, HttpError, type Resource } from './resource.js';
+import { Pace } from './pace.js';
+import { type Handler, HttpError, httpError, type Resource, Streamed } from './resource.js';
 import { entersVhost, type Need, requireTag, seesVhost } from './tags.js';
 
 export interface ManagementOptions {
@@ -46,14 +56,22 @@ const resources: readonly Resource[] = [
   ...clusterRoutes,
   ...coordinatorRoutes,
   ...leadingRoutes,
+  ...memberRoutes,
   ...nodeRoutes,
+  ...overviewRoutes,
+  ...healthCheckRoutes,
   ...queueRoutes,
+  ...rerouteRoutes,
+  ...exchangeRoutes,
+  ...bindingRoutes,
   ...policyRoutes,
   ...userRoutes,
   ...vhostRoutes,
   ...permissionRoutes,
   ...limitRoutes,
   ...healthRoutes,
+  ...definitionRoutes,
+  ...parameterRoutes,
 ];
 
 const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const satisfies HTTPMethod[];
@@ -62,17 +80,20 @@ interface Way {
   readonly handler: Handler;
   readonly need: Need;
   readonly isOpen: boolean;
+  readonly readsItself: boolean;
 }
 
 /** Requests that are under way; more are refused. */
 const requestsMax = 1000;
-/** Names have up to 255 bytes, and each may be written as `%xx`. */
-const parameterLengthMax = 3 * 255;
+/** Lists without pages and definitions that are sent at a time: what they tell of is held meanwhile. */
+const longAnswersMax = 16;
+/** Names have up to 255 bytes, and each may be written as `%xx`; what names a binding has its routing key so in it, and a hash: `%25xx`. */
+const parameterLengthMax = 5 * 255 + 32;
 /** Sockets at most (with one more the one goes that has been there for longest without a request under way), and the share that they may have of the files that the process may open: others need some too. */
 const connectionsMax = 256;
 const openFilesShare = 1 / 8;
-/** Looked at every second: node:http does so every 30 s unless it is told. */
-const timeouts = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 1000 };
+/** Looked at every second: node:http does so every 30 s unless it is told. Requests with much in them take their time (see readPieces). */
+const timeouts = { requestTimeout: 1_800_000, headersTimeout: 10_000, connectionsCheckingInterval: 1000 };
 /** What of all sockets is parsed in one turn: hundreds of the smallest requests, which take milliseconds. */
 const turnInputBytesMax = 16 * 1024;
 
@@ -93,13 +114,19 @@ export class ManagementServer {
   /** Sockets whose request is under way. */
   private readonly busy: WeakSet<object> = new WeakSet();
   private requests = 0;
+  private longAnswers = 0;
 
   constructor(options: ManagementOptions) {
     this.options = options;
     for (const resource of resources)
       for (const [method, handler] of methodsOf(resource)) {
         const need = resource.needs[method === 'GET' ? 0 : 1];
-        const way: Way = { handler, need, isOpen: resource.isOpen === true };
+        const way: Way = {
+          handler,
+          need,
+          isOpen: resource.isOpen === true,
+          readsItself: resource.readsItself === true,
+        };
         this.router.on(method, resource.path, () => {}, way);
       }
     this.server = createServer(timeouts, (request, response) => {
@@ -208,9 +235,8 @@ export class ManagementServer {
     this.busy.add(socket);
     this.requests++;
     try {
-      const result = await this.result(request);
-      if (result instanceof Done) answer(response, result.status, undefined);
-      else answer(response, 200, result);
+      const pace = new Pace(this.options.later);
+      await this.answer(response, await this.result(request, pace), pace);
     } catch (error) {
       this.refuse(response, error);
     } finally {
@@ -221,22 +247,33 @@ export class ManagementServer {
     }
   }
 
-  private async result(request: IncomingMessage): Promise<unknown> {
+  private async answer(response: ServerResponse, found: unknown, pace: Pace): Promise<void> {
+    if (!(found instanceof Streamed)) return await answer(response, found, pace);
+    if (this.longAnswers >= longAnswersMax)
+      throw new HttpError(503, 'busy', `${longAnswersMax} lists are being sent: ask again, or for a page`);
+    this.longAnswers++;
+    await answer(response, found, pace).finally(() => this.longAnswers--);
+  }
+
+  private async result(request: IncomingMessage, pace: Pace): Promise<unknown> {
     if (this.requests > requestsMax) throw new HttpError(503, 'busy', `${requestsMax} requests are under way`);
     const { broker, authenticator } = this.options;
     const person = await this.person(request);
-    const { handler, need, isOpen, parameters } = this.find(request);
+    const { handler, need, isOpen, readsItself, parameters } = this.find(request);
     requireTag(person, need);
     const { realm } = authenticator;
     const { vhost } = parameters;
     const mayLook = isOpen === true ? seesVhost : entersVhost;
     if (vhost !== undefined && !mayLook(person, vhost, realm))
       throw new HttpError(401, 'not_authorised', 'User not authorised to access virtual host');
-    const body = await readBody(request);
+    const body = readsItself ? {} : await readBody(request);
     return handler({
       broker,
       parameters,
       body,
+      incoming: request,
+      query: new URLSearchParams(/\?(.*)$/s.exec(request.url ?? '')?.[1] ?? ''),
+      pace,
       asker: `${person.name} at ${request.socket.remoteAddress ?? '?'}`,
       person,
       sees: (name) => seesVhost(person, name, realm),
@@ -273,16 +310,12 @@ export class ManagementServer {
   }
 
   private refuse(response: ServerResponse, error: unknown): void {
-    if (error instanceof HttpError) {
-      answer(response, error.status, { error: error.code, reason: error.message }, error.headers);
-    } else if (error instanceof RefusedError) {
-      answer(response, error.kind === 'not-found' ? 404 : 400, {
-        error: error.kind.replaceAll('-', '_'),
-        reason: error.message,
-      });
+    if (error instanceof HttpError || error instanceof RefusedError) {
+      const { status, body, headers } = error instanceof HttpError ? error : httpError(error);
+      answerAtOnce(response, status, body, headers);
     } else {
       this.options.logger.error('HTTP request failed', { error: String(error) });
-      answer(response, 500, { error: 'internal_error', reason: String(error) });
+      answerAtOnce(response, 500, { error: 'internal_error', reason: String(error) });
     }
   }
 }
@@ -290,16 +323,4 @@ export class ManagementServer {
 function methodsOf({ get, post, put, delete: remove }: Resource): [HTTPMethod, Handler][] {
   const all = [get, post, put, remove];
   return methods.flatMap((method, i) => (all[i] === undefined ? [] : [[method, all[i]]]));
-}
-
-function answer(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
-  if (response.destroyed) return;
-  const text = body === undefined ? '' : JSON.stringify(body);
-  response.writeHead(status, {
-    ...headers,
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-    'cache-control': 'no-cache',
-  });
-  response.end(text);
 }

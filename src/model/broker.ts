@@ -58,6 +58,8 @@ export interface QueueDeclaration {
   vhost: string;
   /** '' = the server makes a name. */
   name: string;
+  /** It has made the name before, here or elsewhere: it may be one of those that clients cannot choose. */
+  serverNamed?: boolean;
   passive: boolean;
   durable: boolean;
   exclusive: boolean;
@@ -89,8 +91,9 @@ export interface QueueStatus extends QueueInfo {
   exclusive: boolean;
   autoDelete: boolean;
   arguments: Arguments;
-  /** The policy that applies, and what it sets; '' = none. */
+  /** The policies that apply, '' = none, and what they set together. */
   policy: string;
+  operatorPolicy: string;
   policyDefinition: Definition;
   /** How far it is on its way to another group; '' = it stays where it is. */
   moving: MoveStage | '';
@@ -277,10 +280,31 @@ export interface PublishGate {
   onChange(listener: (reason: string) => void): { close(): void };
 }
 
+/** Is told once that it may go on. */
+export interface StopWaiter {
+  goOn(): void;
+}
+
+/** Says of which queues publishers must wait since they are too full (`x-flow-stop-count`). */
+export interface PublisherStops {
+  /** There are some: to be asked for each publish. */
+  readonly isAny: boolean;
+  /**
+   * Why publishers by the route must wait; '' = they need not. If they must, `waiter` is told when they need not any more, for no queue
+   * of the route.
+   */
+  await(route: Route, waiter: StopWaiter): string;
+  /** The waiter is not to be told any more. Takes a step for each such queue. */
+  forget(waiter: StopWaiter): void;
+  /** What is held is of such a queue: it waits for what the client says of it. */
+  concerns(holder: Holder): boolean;
+}
+
 export interface Broker {
   readonly node: string;
   readonly wiring: Wiring;
   readonly gate: PublishGate;
+  readonly stops: PublisherStops;
   readonly replies: Replies;
   readonly transactions: TransactionPort;
   hasVhost(name: string): boolean;
@@ -288,6 +312,8 @@ export interface Broker {
   isTopicExchange(vhost: string, name: string): boolean;
   /** All nodes know of `MessageParts.hidden`: what clients are not shown of a message can be kept with it. */
   readonly keepsHidden: boolean;
+  /** All nodes know of messages in the encoding of AMQP 1.0 (`MessageParts.format`). */
+  readonly keepsAmqp10: boolean;
   /** Changes whenever routes may have changed. */
   readonly routingVersion: number;
   /**
@@ -331,4 +357,11 @@ export interface Broker {
   /** The connection is gone: deletes its exclusive queues. */
   connectionClosed(connection: ConnectionId): void;
   queueStatus(vhost: string, name: string): Promise<QueueStatus>;
+  /**
+   * Sends what is ready in a queue on through an exchange, with its own or another routing key, as dead letters are sent on. Resolves to
+   * how many that were, when all is safe: in the outbox of the queue's group, or beyond.
+   * @param to `exchange` undefined: the queue's dead-letter exchange, and its routing key
+   * @throws RefusedError not-found for queue or exchange; precondition-failed if there is no dead-letter exchange
+   */
+  reroute(vhost: string, name: string, to: { exchange?: string; routingKey?: string }): Promise<number>;
 }

@@ -11,6 +11,7 @@ import type { BodyId } from '../log/large.js';
 import type { Lsn } from '../log/lsn.js';
 import type { EnqueueView, MessageParts } from '../log/record.js';
 import type { Arguments } from './broker.js';
+import type { DeadLettering } from './queue/queue-traits.js';
 
 /** Where the primary's service writes its events. */
 export interface GroupAppender {
@@ -105,8 +106,8 @@ export interface GroupServicePort {
   get(request: number, incarnation: number, wiringVersion: number, noAck: boolean): void;
   /** Answered by `counted`. `isUse`: the queue was used by that (`x-expires`). */
   count(request: number, incarnation: number, wiringVersion: number, isUse: boolean): void;
-  /** Answered by `purged` when the dequeues are committed. */
-  purge(request: number, incarnation: number, wiringVersion: number): void;
+  /** Answered by `purged` when the dequeues are committed. `to`: the messages go there, as dead letters of the queue that is named. */
+  purge(request: number, incarnation: number, wiringVersion: number, to?: DeadLettering): void;
   /** Asks for `count` parts of a large message's body, from index `from` on. Answered by as many `bodyPart`, or by `bodyGone`. */
   readBody(reader: number, id: BodyId, from: number, count: number): void;
   /**
@@ -124,6 +125,8 @@ export interface GroupServicePort {
 
 /** What the primary tells a node's attachment. */
 export interface GroupClientPort {
+  /** Of our own node's: queues whose publishers wait since the last primary has said so. Of other nodes' none. */
+  readonly stopped: Iterable<Lsn>;
   /** The way to the node is full: no deliveries before `GroupService.drained` was called for it. Other answers are few. */
   readonly congested: boolean;
   /** `wiringVersion` has grown. */
@@ -138,6 +141,11 @@ export interface GroupClientPort {
    * dealt with.
    */
   rejected(sequence: number): void;
+  /**
+   * Publishers to the queues are to wait, or may go on. `isWhole`: those to all other queues of the group may go on. To be noted at
+   * once, not once a turn.
+   */
+  flow(incarnations: readonly Lsn[], isStopped: boolean, isWhole: boolean): void;
   /** The first `count` settlements (ack, requeue, reject) of this attachment are committed. Cumulative. */
   settled(count: number): void;
   /** The view is valid during the call only. `returns`: how often it came back, where that is counted. */

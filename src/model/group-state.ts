@@ -8,7 +8,7 @@
 import type { Slices } from '../base/slices.js';
 import type { Chunk, Chunks } from '../log/chunk.js';
 import type { Lsn } from '../log/lsn.js';
-import { decodeOpenOptions, type ReplicaOptions } from '../log/open-record.js';
+import { decodeOpenOptions } from '../log/open-record.js';
 import {
   bodyLength,
   expiresAt,
@@ -21,6 +21,7 @@ import {
   RecordFlag,
   RecordKind,
 } from '../log/record.js';
+import type { ReplicaOptions } from '../log/replica-options.js';
 import { DelayedMessages } from './delay/delayed-messages.js';
 import { Origins } from './origins.js';
 import { Returns } from './returns.js';
@@ -64,6 +65,8 @@ export class GroupState {
   /** Which of the messages that wait for their time is next. */
   readonly delays: DelayedMessages = new DelayedMessages();
   readonly returns: Returns = new Returns();
+  /** A join is under way: messages that the primary has may come later than what is told of them. */
+  isFilling = false;
   /** Where the bodies of large messages are, and who refers to them. */
   readonly large: LargeBodies = new LargeBodies();
   /** Highest lsn applied. */
@@ -160,12 +163,12 @@ export class GroupState {
     if (lsn > this.applied) this.applied = lsn;
   }
 
-  /** Of messages that are here. */
+  /** Of messages that are here, or come with a join. */
   noteReturns(view: DataView, offset: number): void {
     const incarnation = view.getFloat64(offset + 16, true);
     const index = this.queue(incarnation)?.index;
     forEachReturned(view, offset, (position, count) => {
-      if (index?.find(position) !== undefined) this.returns.note(incarnation, position, count);
+      if (this.isFilling || index?.find(position) !== undefined) this.returns.note(incarnation, position, count);
     });
   }
 
@@ -268,7 +271,8 @@ export class GroupState {
    */
   sortRecovered(queue: QueueState, atLeast: number): boolean {
     const { index, options } = queue;
-    if (!(index instanceof LaneIndex) || index.top === options.priorities) return false;
+    if (!(index instanceof LaneIndex)) return false;
+    if (index.top === options.priorities && index.base === (options.base ?? 0)) return false;
     if (options.priorities === undefined && index.only !== undefined) {
       queue.index = index.only;
       return false;
@@ -378,13 +382,14 @@ export class GroupState {
 
   private readonly dequeueOne = (position: number): void => {
     const queue = this.dequeueFrom!;
+    // Of a message that a join was to bring, too.
+    if (this.returns.size > 0) this.returns.forget(queue.incarnation, position);
     const entry = queue.index.find(position);
     if (entry === undefined) return;
     const chunk = this.chunk(entry.chunk);
     const length = entry.length;
     queue.index.remove(entry);
     this.chunks.release(chunk, length);
-    if (this.returns.size > 0) this.returns.forget(queue.incarnation, position);
     if (this.large.size > 0) this.large.left(position);
     for (let o = 0; o < this.observers.length; o++) this.observers[o]!.dequeued(queue, position);
   };

@@ -79,3 +79,9 @@ export const quorumOrder: Difference = {
   here: 'go back to their places',
   rabbitmq: 'come after those that were not delivered yet, as they were given back',
 };
+
+export const tooLarge: Difference = {
+  what: 'a message that is too large',
+  here: 'ends its channel (406) as soon as its header says so',
+  rabbitmq: '406 when all of it has come',
+};

@@ -1,6 +1,6 @@
 /**
  * `npm run conformance -- [--target one|cluster|rabbitmq|PORT] [--verbose] [WORD...]`: the cases whose title or source has all words, against a target;
- * default: one broker. PORT: a RabbitMQ that listens there. Exit code 0: all as expected.
+ * default: one broker. PORT: a RabbitMQ that listens there, and whose HTTP API is at the port `--http`. Exit code 0: all as expected.
  */
 import { parseArgs } from 'node:util';
 import type { Case } from './case.js';
@@ -15,7 +15,11 @@ const atOnce = 12;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { target: { type: 'string', default: 'one' }, verbose: { type: 'boolean', default: false } },
+  options: {
+    target: { type: 'string', default: 'one' },
+    http: { type: 'string', default: '15672' },
+    verbose: { type: 'boolean', default: false },
+  },
 });
 
 function start(name: string): Promise<Target> {
@@ -24,7 +28,13 @@ function start(name: string): Promise<Target> {
   if (name === 'rabbitmq') return startRabbitmq();
   const port = Number(name);
   if (!Number.isInteger(port)) throw new Error(`there is no target "${name}": one, cluster, rabbitmq, or a port`);
-  return Promise.resolve({ name: 'RabbitMQ', port, isOurs: false, async [Symbol.asyncDispose]() {} });
+  return Promise.resolve({
+    name: 'RabbitMQ',
+    port,
+    httpPort: Number(values.http),
+    isOurs: false,
+    async [Symbol.asyncDispose]() {},
+  });
 }
 
 /** Runs them, some at once. Returns how many were not as expected. */

@@ -1,10 +1,12 @@
 /** What one case has of a broker: names that no other case uses, and connections that end with it. */
 import { Client } from './client.js';
+import { Management } from './management.js';
 import type { Target } from './targets/target.js';
 import { Wire, type WireOptions } from './wire.js';
 
 export class Session {
   readonly target: Target;
+  readonly management: Management;
   /** Arguments of all its queues, besides their own. */
   queueArguments: Readonly<Record<string, string>> = {};
   private readonly prefix: string;
@@ -17,6 +19,8 @@ export class Session {
   /** @param prefix of all its names */
   constructor(target: Target, prefix: string, patienceMs: number) {
     this.target = target;
+    this.management = new Management(this);
+    this.ends.push(() => this.management.end());
     this.prefix = prefix;
     this.patienceMs = patienceMs;
   }

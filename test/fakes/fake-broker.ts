@@ -23,6 +23,7 @@ import type {
   Subscription,
   Wiring,
 } from '../../src/model/broker.js';
+import { FakeStops } from './fake-stops.js';
 import { FakeTransactions } from './fake-transactions.js';
 import { FakeReplies } from './fake-replies.js';
 import { type FakeHolder, FakeQueue, FakeSubscription, fakeMessage } from './fake-queue.js';
@@ -52,12 +53,14 @@ export class FakeBroker implements Broker, Wiring {
   readonly node = 'fake';
   readonly wiring: Wiring = this;
   readonly gate: FakeGate = new FakeGate();
+  readonly stops: FakeStops = new FakeStops((route) => (route as FakeRoute).queues);
   readonly replies: FakeReplies = new FakeReplies();
   readonly transactions: FakeTransactions = new FakeTransactions(this);
   routingVersion = 1;
   /** Wiring changes and consumes wait for it. */
   pause: Promise<void> = Promise.resolve();
   keepsHidden = true;
+  keepsAmqp10 = true;
   /** True: confirms wait for `confirm`. */
   holdConfirms = false;
   /** Publishes that are not completed: owner and tag, oldest first. */
@@ -314,6 +317,10 @@ export class FakeBroker implements Broker, Wiring {
     }
   }
 
+  reroute(): Promise<number> {
+    return Promise.reject(new RefusedError(Refusal.notImplemented, 'the fake broker sends nothing elsewhere'));
+  }
+
   queueStatus(_vhost: string, name: string): Promise<QueueStatus> {
     const queue = this.queues.get(name);
     if (!queue) return Promise.reject(noQueue(name));
@@ -326,6 +333,7 @@ export class FakeBroker implements Broker, Wiring {
       autoDelete,
       arguments: args,
       policy: '',
+      operatorPolicy: '',
       policyDefinition: {},
       moving: '',
       unacknowledged: queue.held.size,

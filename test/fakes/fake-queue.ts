@@ -141,7 +141,7 @@ export class FakeQueue {
 
 export class FakeHolder implements Holder {
   readonly positions: Set<number> = new Set();
-  protected readonly queue: FakeQueue;
+  readonly queue: FakeQueue;
 
   constructor(queue: FakeQueue) {
     this.queue = queue;

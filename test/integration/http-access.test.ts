@@ -132,14 +132,17 @@ describe('access over HTTP', () => {
       ])
         if ((await status('GET', path, undefined, as)) === 401) refused.push(path);
       if ((await status('PUT', 'policies/%2F/p', policy, as)) === 401) refused.push('set a policy');
+      if ((await status('GET', 'operator-policies/%2F', undefined, as)) === 401) refused.push('operator policies');
+      if ((await status('PUT', 'operator-policies/%2F/p', policy, as)) === 401) refused.push('set one');
       refusals[tag] = refused;
     }
     const forAdministrators = ['users', 'vhosts/%2F', 'permissions'];
+    const none = ['whoami', 'vhosts', 'policies/%2F', 'vhost-limits/%2F', 'cluster', ...forAdministrators];
     assert.deepEqual(refusals, {
-      '': ['whoami', 'vhosts', 'policies/%2F', 'vhost-limits/%2F', 'cluster', ...forAdministrators, 'set a policy'],
-      management: ['cluster', ...forAdministrators, 'set a policy'],
-      policymaker: ['cluster', ...forAdministrators],
-      monitoring: [...forAdministrators, 'set a policy'],
+      '': [...none, 'set a policy', 'operator policies', 'set one'],
+      management: ['cluster', ...forAdministrators, 'set a policy', 'set one'],
+      policymaker: ['cluster', ...forAdministrators, 'set one'],
+      monitoring: [...forAdministrators, 'set a policy', 'set one'],
       administrator: [],
     });
     await status('PUT', 'users/tagged', { password: 'a', tags: 'policymaker' });
@@ -147,6 +150,7 @@ describe('access over HTTP', () => {
     assert.deepEqual(await ask('vhosts', 'tagged:a'), []);
     assert.equal(await status('PUT', 'policies/%2F/p', policy, 'tagged:a'), 401);
     assert.equal(await status('DELETE', 'policies/%2F/p'), 204);
+    assert.equal(await status('DELETE', 'operator-policies/%2F/p'), 204);
   });
 
   it('takes users over from RabbitMQ by their hashes', async () => {

@@ -57,7 +57,12 @@ describe('HTTP', () => {
       durable: true,
       exclusive: false,
       auto_delete: false,
+      arguments: {},
+      type: 'classic',
+      state: 'running',
+      node: 'n1',
       policy: null,
+      operator_policy: null,
       effective_policy_definition: {},
       moving: '',
       messages: 3,
@@ -180,6 +185,38 @@ describe('HTTP', () => {
     assert.equal((await request(policy, { method: 'DELETE' })).status, 204);
     assert.equal((await request(policy, { method: 'DELETE' })).status, 404);
     assert.equal((await request(queue)).body['policy'], null);
+  });
+
+  it('limits queues that are there by operator policies at once, whatever they and their policies say', async () => {
+    const channel = await connection.createConfirmChannel();
+    await channel.assertQueue('limited', { arguments: { 'x-max-length': 4 } });
+    for (const text of ['a', 'b', 'c', 'd', 'e']) channel.sendToQueue('limited', Buffer.from(text));
+    await channel.waitForConfirms();
+    const path = (kind: string): string => `${broker.httpUrl}/api/${kind}/%2F/limit`;
+    const definition = { 'max-length': 3, expires: 3_600_000 };
+    await request(path('policies'), { method: 'PUT', body: { pattern: '^limited$', definition } });
+    const body = { pattern: '^limited$', definition: { 'max-length': 2 }, priority: 1 };
+    assert.equal((await request(path('operator-policies'))).status, 404);
+    assert.equal((await request(path('operator-policies'), { method: 'PUT', body })).status, 201);
+    assert.equal((await request(path('operator-policies'), { method: 'PUT', body })).status, 204);
+    const shown = { vhost: '/', name: 'limit', ...body, 'apply-to': 'queues' };
+    assert.deepEqual((await request(path('operator-policies'))).body, shown);
+    assert.deepEqual((await request(`${broker.httpUrl}/api/operator-policies/%2F`)).body, [shown]);
+    assert.deepEqual((await request(`${broker.httpUrl}/api/operator-policies`)).body, [shown]);
+    const queue = (await request(`${broker.httpUrl}/api/queues/%2F/limited`)).body;
+    assert.deepEqual([queue['policy'], queue['operator_policy']], ['limit', 'limit']);
+    assert.deepEqual(queue['effective_policy_definition'], { ...definition, 'max-length': 2 });
+    const left = [await channel.get('limited', { noAck: true }), await channel.get('limited', { noAck: true })];
+    assert.deepEqual(left.map((message) => message && message.content.toString()).join(), 'd,e');
+    assert.equal(await channel.get('limited'), false);
+    const wrong = { ...body, definition: { 'dead-letter-exchange': 'x' } };
+    const refused = await request(path('operator-policies'), { method: 'PUT', body: wrong });
+    assert.equal(refused.status, 400);
+    assert.match(String(refused.body['reason']), /'dead-letter-exchange' is no key of an operator policy's definition/);
+    for (const kind of ['operator-policies', 'policies'])
+      assert.equal((await request(path(kind), { method: 'DELETE' })).status, 204);
+    assert.equal((await request(path('operator-policies'), { method: 'DELETE' })).status, 404);
+    await channel.close();
   });
 
   it('refuses policies that make no sense, and changes by strangers', async () => {

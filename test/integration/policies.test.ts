@@ -1,12 +1,21 @@
 /** Policies on the command line, in a cluster of real processes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type Channel, connect } from 'amqplib';
 import type { ClusterProcesses } from '../support/cluster-processes.js';
 import { withCluster } from '../support/with-cluster.js';
 import { finished } from './support/command.js';
 
 function policy(cluster: ClusterProcesses, node: number, ...args: string[]): ReturnType<typeof finished> {
   return finished(['policy', ...args, '--url', cluster.nodes[node]!.httpUrl.href]);
+}
+
+async function untilMessages(channel: Channel, queue: string, count: number): Promise<void> {
+  for (const end = Date.now() + 10_000; ; ) {
+    const { messageCount } = await channel.checkQueue(queue);
+    if (messageCount === count) return;
+    assert.ok(Date.now() < end, `${messageCount} messages in '${queue}'`);
+  }
 }
 
 describe('policies of a cluster', () => {
@@ -32,6 +41,32 @@ describe('policies of a cluster', () => {
       const again = await policy(cluster, 2, 'clear', 'safe');
       assert.equal(again.code, 1);
       assert.match(again.stderr, /no policy 'safe' in vhost '\/'/);
+    });
+  });
+
+  it('of operators limit queues on every node at once, and outlive all nodes', async () => {
+    await withCluster([], async (cluster) => {
+      const operator = (node: number, ...args: string[]): ReturnType<typeof finished> =>
+        finished(['operator-policy', ...args, '--url', cluster.nodes[node]!.httpUrl.href]);
+      const connection = await connect(cluster.nodes[1]!.amqpUrl);
+      connection.on('error', () => {});
+      const channel = await connection.createConfirmChannel();
+      await channel.assertQueue('orders', { durable: true, arguments: { 'x-max-length': 50 } });
+      for (let i = 0; i < 60; i++) channel.sendToQueue('orders', Buffer.from(String(i)), { persistent: true });
+      await channel.waitForConfirms();
+      const set = await operator(2, 'set', 'most', '^orders', 'max-length=7');
+      assert.deepEqual(set, { code: 0, stdout: '', stderr: '' });
+      // In effect everywhere when it is answered; what is over it goes in the turns that follow.
+      await untilMessages(channel, 'orders', 7);
+      const listed = 'name  pattern  priority  apply-to  definition\nmost  ^orders  0         queues    max-length=7\n';
+      assert.equal((await operator(0, 'list')).stdout, listed);
+      await cluster.killAll();
+      await Promise.all(cluster.nodes.map((node) => node.start()));
+      await cluster.untilComplete();
+      assert.equal((await operator(1, 'list')).stdout, listed);
+      assert.doesNotMatch((await policy(cluster, 1, 'list')).stdout, /most/);
+      assert.equal((await operator(1, 'clear', 'most')).code, 0);
+      assert.match((await operator(0, 'clear', 'most')).stderr, /no operator policy 'most' in vhost '\/'/);
     });
   });
 

@@ -4,81 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import * as amqp from 'amqplib';
-import { type ClusterProcesses, sleep } from '../support/cluster-processes.js';
+import type * as amqp from 'amqplib';
+import { sleep } from '../support/cluster-processes.js';
+import { type Check, clientOf, type FeatureClient } from '../support/feature-client.js';
 import { withCluster } from '../support/with-cluster.js';
 
-/** A connection to a node that is primary of none of the queues. */
-class Client {
-  readonly channel: amqp.ConfirmChannel;
-
-  private readonly http: URL;
-
-  constructor(channel: amqp.ConfirmChannel, http: URL) {
-    this.channel = channel;
-    this.http = http;
-  }
-
-  /** As HTTP tells: that is no use of the queue. */
-  async isThere(queue: string): Promise<boolean> {
-    const headers = { authorization: `Basic ${Buffer.from('guest:guest').toString('base64')}` };
-    return (await fetch(new URL(`/api/queues/%2F/${queue}`, this.http), { headers })).status === 200;
-  }
-
-  async declare(queue: string, args: Record<string, unknown> = {}): Promise<void> {
-    await this.channel.assertQueue(queue, { durable: true, arguments: args });
-  }
-
-  /** 'ack' or 'nack'. */
-  send(queue: string, body: string, options: amqp.Options.Publish = {}): Promise<string> {
-    return new Promise((resolve) => {
-      this.channel.sendToQueue(queue, Buffer.from(body), { persistent: true, ...options }, (error) =>
-        resolve(error === null || error === undefined ? 'ack' : 'nack'),
-      );
-    });
-  }
-
-  async sendAll(queue: string, ...bodies: string[]): Promise<string[]> {
-    return await Promise.all(bodies.map((body) => this.send(queue, body)));
-  }
-
-  async count(queue: string): Promise<number> {
-    return (await this.channel.checkQueue(queue)).messageCount;
-  }
-
-  async countBecomes(queue: string, wanted: number): Promise<void> {
-    let count = -1;
-    for (let tries = 0; tries < 400 && count !== wanted; tries++) {
-      count = await this.count(queue);
-      if (count !== wanted) await sleep(25);
-    }
-    assert.equal(count, wanted, queue);
-  }
-
-  /** Bodies of all that is in the queue. */
-  async drain(queue: string): Promise<string[]> {
-    const bodies: string[] = [];
-    for (;;) {
-      const message = await this.channel.get(queue, { noAck: true });
-      if (message === false) return bodies;
-      bodies.push(message.content.toString());
-    }
-  }
-
-  async get(queue: string): Promise<amqp.GetMessage> {
-    for (let tries = 0; tries < 200; tries++) {
-      const message = await this.channel.get(queue);
-      if (message !== false) return message;
-      await sleep(25);
-    }
-    assert.fail(`nothing is in ${queue}`);
-  }
-}
-
-/** What is looked at after the kill. */
-type Check = () => Promise<void>;
-
-const cases: [title: string, setUp: (client: Client) => Promise<Check>][] = [
+const cases: [title: string, setUp: (client: FeatureClient) => Promise<Check>][] = [
   [
     'priorities',
     async (client) => {
@@ -249,12 +180,6 @@ const cases: [title: string, setUp: (client: Client) => Promise<Check>][] = [
     },
   ],
 ];
-
-async function clientOf(cluster: ClusterProcesses, node: number): Promise<Client> {
-  const connection = await amqp.connect(cluster.amqpUrls[node]!);
-  connection.on('error', () => {});
-  return new Client(await connection.createConfirmChannel(), cluster.nodes[node]!.httpUrl);
-}
 
 describe('what queues do by their arguments', () => {
   it('goes on when their primary is killed', async (t) => {

@@ -12,6 +12,7 @@ import { stopInTheMiddle } from '../support/attacks/half-tls.js';
 import { notAmqp } from '../support/attacks/sockets.js';
 import { Authority, type CertificateFiles } from '../support/certificates.js';
 import { freePorts } from '../support/free-ports.js';
+import { RheaClient } from '../support/rhea-client.js';
 import { mebibyte, Target } from '../support/target.js';
 import { finished } from './support/command.js';
 
@@ -135,6 +136,22 @@ describe('TLS for clients', () => {
       assert.equal(lines.length, 1, lines.join('\n'));
       assert.match(lines[0]!, /"client":"127\.0\.0\.1:\d+"/);
       assert.ok(lines[0]!.includes(`its certificate (CN=guest) ${reason}`), lines[0]);
+    }
+  });
+
+  it('has AMQP 1.0 on the same port: with a password, and for whom a certificate names', async () => {
+    const queue = await connect();
+    await (await queue.createChannel()).assertQueue('secure10');
+    await queue.close();
+    const secure = { transport: 'tls', servername: '' };
+    const ways = [
+      { ...secure, ...options() },
+      { ...secure, ...options(guest), username: undefined, password: undefined, enable_sasl_external: true },
+    ];
+    for (const more of ways) {
+      const client = await RheaClient.open({ port: amqps, more });
+      assert.equal(await (await client.sender('secure10')).send({ body: 'x' }), 'accepted');
+      await client.close();
     }
   });
 

@@ -79,6 +79,8 @@ export class RawClient implements FrameHandler {
     port: number,
     options: {
       capabilities?: Arguments;
+      /** What it calls itself. */
+      product?: string;
       heartbeat?: number;
       frameMax?: number;
       vhost?: string;
@@ -93,7 +95,7 @@ export class RawClient implements FrameHandler {
       'connection.blocked': true,
       authentication_failure_close: true,
     };
-    client.send(0, startOk('guest', 'guest', capabilities));
+    client.send(0, startOk('guest', 'guest', capabilities, options.product));
     await client.expect(MethodId.connectionTune);
     const frameMax = options.frameMax ?? 131_072;
     client.send(0, new ConnectionTuneOk(2047, frameMax, options.heartbeat ?? 0));
@@ -225,7 +227,12 @@ export class RawClient implements FrameHandler {
 }
 
 /** start-ok with PLAIN. */
-export function startOk(user: string, password: string, capabilities: Arguments): ConnectionStartOk {
+export function startOk(
+  user: string,
+  password: string,
+  capabilities: Arguments,
+  product: string = 'raw',
+): ConnectionStartOk {
   const response = Buffer.from(`\0${user}\0${password}`);
-  return new ConnectionStartOk({ product: 'raw', capabilities }, 'PLAIN', response, 'en_US');
+  return new ConnectionStartOk({ product, capabilities }, 'PLAIN', response, 'en_US');
 }

@@ -1,11 +1,18 @@
-/** Writes the generated part of the AMQP 0-9-1 codec. Build, then from the repository's root: `node build/tools/codegen/main.js`. */
+/** Writes the generated parts of the codecs. Build, then from the repository's root: `node build/tools/codegen/main.js`. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { generate10, generatedFolder10 } from './amqp10/generate.js';
 import { generate, generatedFolder } from './generate.js';
 
 const root = process.cwd();
-mkdirSync(join(root, generatedFolder), { recursive: true });
-for (const [name, text] of generate(root)) {
-  writeFileSync(join(root, generatedFolder, name), text);
-  console.log(join(generatedFolder, name));
+
+function write(folder: string, files: ReadonlyMap<string, string>): void {
+  mkdirSync(join(root, folder), { recursive: true });
+  for (const [name, text] of files) {
+    writeFileSync(join(root, folder, name), text);
+    console.log(join(folder, name));
+  }
 }
+
+write(generatedFolder, generate(root));
+write(generatedFolder10, generate10(root));

@@ -1,6 +1,6 @@
 /** Programs of Debian for the tests, unpacked under node_modules/.cache. Nothing is installed, no service started, no root needed. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -30,6 +30,24 @@ export function fetchPackages(program, packages) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * The packages that those named need, and what these need in turn: those whose names match `wanted`, but for libraries that everything has, and
+ * those of the package manager. `lists`: arguments for the tools of apt.
+ */
+export function neededBy(names, lists, wanted) {
+  const none = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'].map((kind) => `--no-${kind}`);
+  const needed = run('apt-cache', [...lists, 'depends', '--recurse', ...none, ...names], '.').split('\n');
+  const isThere = /^lib(?:c6|gcc-s1|debian-installer4|newt0.52|textwrap1|perl\S*|gdbm\S*)$/;
+  return needed.filter((name) => wanted.test(name) && !isThere.test(name));
+}
+
+/** Where the shared libraries of a home lie. */
+export function libraryFolders(home) {
+  const places = ['lib', 'usr/lib'].map((name) => join(home, name)).filter((place) => existsSync(place));
+  const paths = run('find', [...places, '-name', '*.so*'], '.').split('\n');
+  return [...new Set(paths.filter((path) => path !== '').map((path) => dirname(path)))];
 }
 
 /** With the system's package lists, or with lists of our own if it has none. */

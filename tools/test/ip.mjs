@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { fetchPackages, homeOf, run } from './debian.mjs';
+import { fetchPackages, homeOf, libraryFolders, neededBy, run } from './debian.mjs';
 
 const program = 'iproute2';
 const script = join(homeOf(program), 'ip');
@@ -15,27 +15,15 @@ const script = join(homeOf(program), 'ip');
 export function fetchIp() {
   if (spawnSync('ip', ['-Version']).status === 0 || existsSync(script)) return;
   try {
-    fetchPackages(program, (lists) => [program, ...librariesOf(program, lists)]);
-    const places = ['lib', 'usr/lib'].flatMap((name) =>
-      run('find', [join(homeOf(program), name), '-name', '*.so*'], '.').split('\n'),
-    );
-    const folders = new Set(places.filter((path) => path !== '').map((path) => path.slice(0, path.lastIndexOf('/'))));
+    fetchPackages(program, (lists) => [program, ...neededBy([program], lists, /^lib\S+$/)]);
+    const folders = libraryFolders(homeOf(program));
     const [binary] = run('find', [homeOf(program), '-type', 'f', '-name', 'ip', '-path', '*bin/ip'], '.').split('\n');
-    writeFileSync(script, `#!/bin/sh\nLD_LIBRARY_PATH=${[...folders].join(':')} exec ${binary} "$@"\n`, {
+    writeFileSync(script, `#!/bin/sh\nLD_LIBRARY_PATH=${folders.join(':')} exec ${binary} "$@"\n`, {
       mode: 0o755,
     });
   } catch (error) {
     throw new Error(`ip for the tests cannot be fetched: ${error.message}\nInstall it: apt-get install ${program}`);
   }
-}
-
-/** All but those that everything has. */
-function librariesOf(name, lists) {
-  const none = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'].map((kind) => `--no-${kind}`);
-  const names = run('apt-cache', [...lists, 'depends', '--recurse', ...none, name], '.').split('\n');
-  return names.filter(
-    (line) => /^lib\S+$/.test(line) && !/^lib(?:c6|gcc-s1|debian-installer4|newt0.52|textwrap1)$/.test(line),
-  );
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -15,9 +15,12 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { fetchClients } from './clients.mjs';
 import { fetchEtcd } from './etcd.mjs';
 import { buildGoClientTests } from './go-client.mjs';
 import { fetchIp } from './ip.mjs';
+import { fetchPython } from './python.mjs';
+import { fetchProton } from './proton.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 const reports = 'build/reports';
@@ -40,6 +43,8 @@ const parts = {
   long: () =>
     withServices(() => {
       if (longNames.length === 0 || longNames.includes('go-suite')) attempt(buildGoClientTests);
+      if (longNames.length === 0 || longNames.includes('clients')) attempt(fetchClients);
+      if (longNames.length === 0 || longNames.includes('proton')) attempt(fetchProton);
       return runTests(
         'long',
         perFile(1, 6 * 3600),
@@ -112,6 +117,7 @@ async function withServices(runThem) {
     return false;
   }
   attempt(fetchIp);
+  attempt(fetchPython);
   return await runThem();
 }
 

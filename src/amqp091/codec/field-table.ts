@@ -1,10 +1,10 @@
 /**
  * Field tables (§4.2.5.5), with the type letters as RabbitMQ and all known clients use them; where the specification's
- * own letters differ (s, l, u, L ...), theirs are dead.
+ * own letters differ (s, l, u ...), theirs are dead; its L for i64 is read as well, since py-amqp writes it.
  *
  *   table  u32 length, then (short string name, value)*        array  u32 length, then value*
  *   value  letter, then:
- *     t bool u8          b i8      B u8      s i16     u u16     I i32     i u32     l i64
+ *     t bool u8          b i8      B u8      s i16     u u16     I i32     i u32     l, L i64
  *     f float32  d float64         D decimal: u8 scale, i32 value        T timestamp: u64 seconds
  *     S long string      x bytes, length as a long string        A array    F table    V nothing
  *
@@ -34,6 +34,7 @@ const Letter = {
   i32: 0x49, // I
   u32: 0x69, // i
   i64: 0x6c, // l
+  specifiedI64: 0x4c, // L
   f32: 0x66, // f
   f64: 0x64, // d
   decimal: 0x44, // D
@@ -144,6 +145,7 @@ function readValue(reader: ByteReader, depth: number): ArgumentValue {
     case Letter.u32:
       return reader.u32();
     case Letter.i64:
+    case Letter.specifiedI64:
       return reader.i64();
     case Letter.f32:
       return reader.f32();
@@ -237,6 +239,7 @@ function skipValue(reader: ByteReader, depth: number): void {
       reader.take(4);
       return;
     case Letter.i64:
+    case Letter.specifiedI64:
     case Letter.f64:
     case Letter.timestamp:
       reader.take(8);
@@ -293,6 +296,7 @@ const typeNames: ReadonlyMap<number, string> = new Map([
   [Letter.i32, 'signedint'],
   [Letter.u32, 'unsignedint'],
   [Letter.i64, 'long'],
+  [Letter.specifiedI64, 'long'],
   [Letter.f32, 'float'],
   [Letter.f64, 'double'],
   [Letter.decimal, 'decimal'],

@@ -68,6 +68,11 @@ export class FrameParser {
     return this.state === State.paused;
   }
 
+  /** Of the bytes that were fed last, those that are used up. */
+  get usedBytes(): number {
+    return this.next;
+  }
+
   /** Bytes kept: the beginning of a frame, or whatever came since `pause`. */
   get heldBytes(): number {
     return this.heldEnd - this.heldStart;

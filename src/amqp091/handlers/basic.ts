@@ -24,18 +24,18 @@ import { replyQueue } from '../../model/replies.js';
 import { Consumer } from '../consumer.js';
 import type { Deliveries } from '../deliveries.js';
 import { ReplyConsumer } from '../reply-consumer.js';
-import { Outcome } from '../unacked.js';
+import { Outcome } from '../../model/unacked.js';
 import { queueName } from './queue-name.js';
 
 const tagBytes = 16;
 
-/** As RabbitMQ reads it: a count for each consumer to come, or (global) one for all of the channel together. */
+/** As RabbitMQ reads it: a count for each consumer to come, or (global) one for all of the channel together; see ClientTraits.channelQos. */
 export function qos(channel: Channel, method: BasicQos): void {
   if (method.prefetchSize !== 0) {
     throw new RefusedError(Refusal.notImplemented, `prefetch_size!=0 (${method.prefetchSize})`);
   }
   const { credit } = channel.deliveries;
-  if (method.global) {
+  if (method.global || channel.host.traits.channelQos) {
     credit.limit = method.prefetchCount;
     credit.resume();
   } else {

@@ -1,5 +1,6 @@
 import type { Binding } from '../../model/broker.js';
 import { ExchangeType } from '../../model/wiring/objects.js';
+import { requireExchange } from '../../security/declaring.js';
 import type { Channel } from '../channel.js';
 import {
   type ExchangeBind,
@@ -20,7 +21,7 @@ export function declare(channel: Channel, method: ExchangeDeclare): void {
   if (!method.passive && !Object.hasOwn(ExchangeType, method.type)) {
     throw new ProtocolError(ReplyCode.commandInvalid, `unknown exchange type '${method.type}'`);
   }
-  if (!method.passive) requireDeclare(channel, method);
+  if (!method.passive) requireExchange(channel.host.permissions, method.exchange, method.arguments);
   const work = broker.wiring.declareExchange({
     vhost,
     name: method.exchange,
@@ -33,16 +34,6 @@ export function declare(channel: Channel, method: ExchangeDeclare): void {
     connection: channel.host.id,
   });
   channel.await(work, () => channel.reply(new ExchangeDeclareOk(), method.noWait));
-}
-
-/** With an alternate exchange messages go there without anybody's doing. */
-function requireDeclare({ host }: Channel, method: ExchangeDeclare): void {
-  const { permissions } = host;
-  permissions.require('configure', 'exchange', method.exchange);
-  const alternate = method.arguments['alternate-exchange'];
-  if (typeof alternate !== 'string') return;
-  permissions.require('read', 'exchange', method.exchange);
-  permissions.require('write', 'exchange', alternate);
 }
 
 export function remove(channel: Channel, method: ExchangeDelete): void {

@@ -1,6 +1,7 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { Binding } from '../../model/broker.js';
 import { replyQueue } from '../../model/replies.js';
+import { requireQueue } from '../../security/declaring.js';
 import type { Channel } from '../channel.js';
 import {
   type QueueBind,
@@ -26,7 +27,8 @@ export function declare(channel: Channel, method: QueueDeclare): void {
     throw new RefusedError(Refusal.notFound, `no queue '' in vhost '${vhost}'`);
   }
   if (method.queue.startsWith(replyQueue)) return declareReplyQueue(channel, method);
-  if (!method.passive) requireDeclare(channel, method);
+  const permittedName = method.queue === '' ? generatedName : method.queue;
+  if (!method.passive) requireQueue(channel.host.permissions, permittedName, method.arguments);
   const work = broker.wiring.declareQueue({
     vhost,
     name: method.queue,
@@ -41,17 +43,6 @@ export function declare(channel: Channel, method: QueueDeclare): void {
     channel.lastQueue = info.name;
     channel.reply(new QueueDeclareOk(info.name, info.messages, info.consumers), method.noWait);
   });
-}
-
-/** With a dead letter exchange the queue's messages go there without anybody's doing. */
-function requireDeclare({ host }: Channel, method: QueueDeclare): void {
-  const { permissions } = host;
-  const name = method.queue === '' ? generatedName : method.queue;
-  permissions.require('configure', 'queue', name);
-  const deadLetterExchange = method.arguments['x-dead-letter-exchange'];
-  if (typeof deadLetterExchange !== 'string') return;
-  permissions.require('read', 'queue', name);
-  permissions.require('write', 'exchange', deadLetterExchange);
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Rules } from '../../base/rules.js';
 import type { Turn } from '../../base/turn.js';
 import { enqueueHeaderBytes, EnqueueView } from '../../log/record.js';
 import type { GroupServicePort, HeldMessage, Naming, SubscribeOptions } from '../../model/group-port.js';
+import type { DeadLettering } from '../../model/queue/queue-traits.js';
 import { isUnit, messagesStart, unitHeaderBytes } from '../../model/unit.js';
 import { argumentsFromJson, type Json } from '../../model/wiring/arguments.js';
 import { type Frame, FrameError } from '../link/frame.js';
@@ -229,8 +230,10 @@ function call(port: GroupServicePort, frame: Frame, id: number): void {
       return port.holdBody(bodyIn(view, start));
     case FrameType.bodyDone:
       return port.doneWithBody(bodyIn(view, start));
-    case FrameType.purge:
-      return port.purge(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true));
+    case FrameType.purge: {
+      const to = end === start + 24 ? undefined : (JSON.parse(decodeText(bytes, start + 24, end)) as DeadLettering);
+      return port.purge(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true), to);
+    }
     case FrameType.subscribe: {
       const options = decodeOptions(decodeText(bytes, start + 32, end), view.getFloat64(start + 24, true));
       return port.subscribe(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true), options);

@@ -17,6 +17,7 @@ import type {
   ConsumeRequest,
   DeliverySink,
   GetRequest,
+  PublisherStops,
   Holder,
   PublishGate,
   Properties,
@@ -42,8 +43,10 @@ import type { GroupClients } from './group-clients.js';
 import type { Links } from '../link/links.js';
 import type { GroupMembers } from './ports.js';
 import type { SourcesGate } from './publish-gate.js';
+import { ClusterStops } from './publisher-stops.js';
 import type { QueueAccess } from './queue-access.js';
 import { QueueContents } from './queue-contents.js';
+import { queueRefused } from './refusal.js';
 import { RouteCache } from './route-cache.js';
 import { QueueHolder } from './subscription.js';
 import { Transactions } from './transactions.js';
@@ -82,6 +85,7 @@ export class ClusterBroker implements Broker {
   readonly node: string;
   readonly wiring: Wiring;
   readonly gate: PublishGate;
+  readonly stops: PublisherStops;
   readonly replies: DirectReplies;
   readonly transactions: Transactions;
   private readonly options: ClusterBrokerOptions;
@@ -102,6 +106,7 @@ export class ClusterBroker implements Broker {
     this.wiring = options.wiring;
     this.contents = new QueueContents(options.tables, options.clients);
     this.gate = options.gate;
+    this.stops = new ClusterStops(options.clients.stops, options.tables);
     this.replies = new DirectReplies(options);
     this.transactions = new Transactions({
       tables: options.tables,
@@ -131,6 +136,10 @@ export class ClusterBroker implements Broker {
 
   get keepsHidden(): boolean {
     return this.options.version() >= Feature.hidden;
+  }
+
+  get keepsAmqp10(): boolean {
+    return this.options.version() >= Feature.amqp10;
   }
 
   get routingVersion(): number {
@@ -298,7 +307,7 @@ export class ClusterBroker implements Broker {
     const { members, queues } = this.options;
     const queue = queues.find(vhost, name) ?? (await queues.found(vhost, name));
     const { ready, unacknowledged, consumers } = await this.contents.count(queue);
-    const { policy } = this.tables.settings.of(queue);
+    const { policy, operatorPolicy, definition } = this.tables.settings.of(queue).by;
     return {
       name,
       vhost,
@@ -307,7 +316,8 @@ export class ClusterBroker implements Broker {
       autoDelete: queue.autoDelete,
       arguments: queue.arguments,
       policy: policy?.name ?? '',
-      policyDefinition: policy?.definition ?? {},
+      operatorPolicy: operatorPolicy?.name ?? '',
+      policyDefinition: definition ?? {},
       moving: this.tables.moves.of(queue)?.stage ?? '',
       messages: ready,
       unacknowledged,
@@ -315,6 +325,26 @@ export class ClusterBroker implements Broker {
       group: queue.group,
       ...members.membersOf(queue.group),
     };
+  }
+
+  async reroute(vhost: string, name: string, to: { exchange?: string; routingKey?: string }): Promise<number> {
+    const { queues, version } = this.options;
+    const queue = queues.find(vhost, name) ?? (await queues.found(vhost, name));
+    const { deadLetterExchange, deadLetterRoutingKey } = this.tables.settings.of(queue);
+    const exchange = to.exchange ?? deadLetterExchange;
+    const isOwn = to.exchange === undefined;
+    const refuse = (kind: Refusal, text: string): never => {
+      throw new RefusedError(kind, `queue '${name}' in vhost '${vhost}' cannot be rerouted: ${text}`);
+    };
+    if (version() < Feature.outbox) return refuse(Refusal.notImplemented, 'there are nodes of an older program');
+    if (exchange === undefined)
+      return refuse(Refusal.preconditionFailed, 'it has no dead-letter exchange, so an exchange must be named');
+    if (exchange !== '' && this.tables.exchange(vhost, exchange) === undefined)
+      return refuse(Refusal.notFound, `no exchange '${exchange}' in vhost '${vhost}'`);
+    const routingKey = to.routingKey ?? (isOwn ? deadLetterRoutingKey : undefined);
+    const { count, refusal } = await this.contents.purge(queue, { vhost, queue: name, exchange, routingKey });
+    if (refusal !== '') throw queueRefused(refusal, vhost, name);
+    return count;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { QueueObject } from '../../model/wiring/objects.js';
 import { Below } from '../../model/policy/definition.js';
-import { Overflow } from '../../model/queue/queue-traits.js';
+import { refusesMore } from '../../model/queue/queue-traits.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
 import { isLocalGroup } from '../map.js';
 
@@ -80,7 +80,7 @@ export class ConfirmGate {
       this.replicas = Math.max(this.replicas, minInSync);
       if (timeoutMs > 0) this.holdMs = this.holdMs === 0 ? timeoutMs : Math.min(this.holdMs, timeoutMs);
       if (below === Below.refuse) this.refuses = true;
-      if (overflow !== Overflow.dropHead) this.rejects = true;
+      if (refusesMore(overflow)) this.rejects = true;
     }
   }
 }

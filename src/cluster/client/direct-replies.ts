@@ -14,6 +14,7 @@
 import type { Clock } from '../../base/clock.js';
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { Random } from '../../base/random.js';
+import type { Rules } from '../../base/rules.js';
 import { Feature } from '../../base/versions.js';
 import { encodeEnqueue, enqueueHeaderBytes, enqueueLength, EnqueueView, type MessageParts } from '../../log/record.js';
 import { type Replies, type ReplyAddress, replyPrefix, replyQueue, type ReplySink } from '../../model/replies.js';
@@ -34,6 +35,7 @@ export interface DirectRepliesOptions {
   links: Links | undefined;
   random: Random;
   clock: Clock;
+  rules: Rules;
   /** The protocol version in use. */
   version(): number;
 }
@@ -65,7 +67,10 @@ export class DirectReplies implements Replies {
     }
     const token = `${boot}.${++this.lastNumber}.${random.hex(secretLength)}`;
     this.sinks.set(token, sink);
-    return { text: replyPrefix + token, close: () => void this.sinks.delete(token) };
+    const close = (): void => {
+      if (this.options.rules.repliesEnd) this.sinks.delete(token);
+    };
+    return { text: replyPrefix + token, close };
   }
 
   async exists(address: string): Promise<boolean> {

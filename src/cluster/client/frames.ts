@@ -13,7 +13,7 @@
  *   unsubscribe  0 u32 attachment   4 u32 subscriber
  *   get          0 u32 attachment   4 u32 request      8 f64 incarnation   16 f64 wiring version   24 u8 1 = no acks
  *   count        0 u32 attachment   4 u32 request      8 f64 incarnation   16 f64 wiring version   24 u8 1 = it is a use (version 3)
- *   purge        as count, without the last
+ *   purge        as count, but for the last: 24 JSON of where messages are to go (DeadLettering, version 3); none: nowhere
  *   transact     0 u32 attachment   4 u32 free   8 f64 wiring version   16 a unit (model/unit.ts); since version 3, in the order of publishes
  *   bodyRead     0 u32 attachment   4 u32 reader   8 u32 boot   12 u32 first part   16 f64 upload   24 u32 parts, 4 free (version 3)
  *   bodyHold     0 u32 attachment   4 u32 free     8 u32 boot   12 u32 free   16 f64 upload; bodyDone is the same (version 3)
@@ -25,6 +25,8 @@
  *                attachment that was accepted is broken
  *   confirmed    0 u32 attachment   4 u32 replicas in sync (0 = not said)   8 f64 sequence
  *   rejected     0 u32 attachment   4 u32 free   8 f64 x n sequences, before they are confirmed (version 3)
+ *   flow         0 u32 attachment   4 u32 1 = publishers to these queues wait, 2 = those to all others of the group go on   8 f64 x n
+ *                incarnations (version 3)
  *   settled      0 u32 attachment   4 u32 free   8 f64 count
  *   deliver      0 u32 attachment   4 u32 subscriber, highest bit = redelivered   8 f64 incarnation   16 enqueue record
  *   deliverCounted   0 u32 attachment   4 u32 subscriber   8 f64 incarnation   16 u32 how often it came back, 4 free   24 enqueue record
@@ -101,7 +103,9 @@ export function sendIdText(
   out.bytes.set(encoded, out.offset + 8);
 }
 
-/** (attachment, request, incarnation, wiring version, and whether it is a use): count, purge. */
+const nothing = new Uint8Array(0);
+
+/** (attachment, request, incarnation, wiring version, and whether it is a use, or a text): count, purge. */
 export function sendQuestion(
   link: Link,
   type: FrameType,
@@ -111,13 +115,15 @@ export function sendQuestion(
   incarnation: number,
   wiringVersion: number,
   isUse: boolean = false,
+  text: Uint8Array = nothing,
 ): void {
-  const out = link.beginFrame(type, group, isUse ? 25 : 24);
+  const out = link.beginFrame(type, group, isUse ? 25 : 24 + text.length);
   out.view.setUint32(out.offset, attachment, true);
   out.view.setUint32(out.offset + 4, request, true);
   out.view.setFloat64(out.offset + 8, incarnation, true);
   out.view.setFloat64(out.offset + 16, wiringVersion, true);
   if (isUse) out.bytes[out.offset + 24] = 1;
+  else out.bytes.set(text, out.offset + 24);
 }
 
 /** (attachment, body): bodyHold, bodyDone. */

@@ -16,6 +16,7 @@ import type { EnqueueView, MessageParts } from '../../log/record.js';
 import type { ConsumeRequest, DeliverySink, GetRequest, PublishOwner, Subscription } from '../../model/broker.js';
 import { deliveryCost } from '../../model/delivery-cost.js';
 import type { GroupServicePort, HeldMessage } from '../../model/group-port.js';
+import type { DeadLettering } from '../../model/queue/queue-traits.js';
 import type { UnitMessage, UnitSettlement } from '../../model/unit.js';
 import { Bodies } from './bodies.js';
 import { ClosedSubscriptions } from './closed-subscriptions.js';
@@ -190,9 +191,9 @@ export class GroupClient implements HolderClient, Flushable {
     });
   }
 
-  purge(incarnation: number): Promise<PurgeOutcome> {
+  purge(incarnation: number, to?: DeadLettering): Promise<PurgeOutcome> {
     return new Promise((resolve, reject) => {
-      this.ask(this.requests.purge(incarnation, this.context.clock.now(), resolve, reject));
+      this.ask(this.requests.purge(incarnation, to, this.context.clock.now(), resolve, reject));
     });
   }
 
@@ -317,7 +318,7 @@ export class GroupClient implements HolderClient, Flushable {
   attached(tie: Tie): void {
     this.tie = tie;
     this.port = tie.port;
-    this.confirms.doubt(tie.port.taken);
+    if (this.context.rules.doubtRefuses) this.confirms.doubt(tie.port.taken);
     this.goThrough(this.subscribeAgain());
     if (this.passedOn.mayBeTwice) this.outbox.flagMoved();
     if (this.context.rules.resendFirst) this.outbox.rewind(this.confirms.confirmed);
@@ -475,10 +476,7 @@ export class GroupClient implements HolderClient, Flushable {
     this.closing.giveBack();
     if (this.tie !== undefined) this.send(this.tie);
     else if (this.gone !== '') this.abandon(this.gone);
-    if (this.toGrant.length === 0) return;
-    const opened = this.toGrant;
-    this.toGrant = [];
-    for (const subscription of opened) subscription.grantFirst();
+    if (this.toGrant.length > 0) for (const subscription of this.toGrant.splice(0)) subscription.grantFirst();
   }
 
   private send(tie: Tie): void {

@@ -18,6 +18,7 @@ import type { Frame } from '../link/frame.js';
 import type { Link } from '../link/link.js';
 import type { Links } from '../link/links.js';
 import { isLocalGroup, systemGroup } from '../map.js';
+import { FlowStops } from './flow-stops.js';
 import { decodeText, FrameType, redeliveredBit } from './frames.js';
 import { GroupClient } from './group-client.js';
 import type { GroupClientContext, Unfinished } from './group-client-context.js';
@@ -68,6 +69,7 @@ const lastWordMs = 1000;
 
 export class GroupClients implements UnconfirmedKeeper {
   readonly memory: OutboxMemory = new OutboxMemory();
+  readonly stops: FlowStops = new FlowStops();
   /** For large messages that this node sends. */
   readonly uploads: UploadSettings;
   private readonly options: GroupClientsOptions;
@@ -235,7 +237,13 @@ export class GroupClients implements UnconfirmedKeeper {
     seat.naming = { epoch: led.epoch, link: undefined };
     client.beginAttachment((number, held) => {
       seat.naming = undefined;
-      const port = led.service.attach(node, boot, new LocalClient(client, number), held, client.confirmedSequence);
+      const port = led.service.attach(
+        node,
+        boot,
+        new LocalClient(client, number, this.stops),
+        held,
+        client.confirmedSequence,
+      );
       client.attached(new LocalTie(number, led.epoch, port));
     });
   }
@@ -268,6 +276,7 @@ export class GroupClients implements UnconfirmedKeeper {
   private abandon(seat: Seat): void {
     seat.asked = undefined;
     seat.naming = undefined;
+    this.stops.forget(seat.client.group);
     seat.client.abandon(`the node of group ${seat.client.group}, which alone held the queue, is gone`);
   }
 
@@ -339,6 +348,11 @@ export class GroupClients implements UnconfirmedKeeper {
       case FrameType.rejected:
         for (let at = start + 8; at + 8 <= end; at += 8) client.rejected(view.getFloat64(at, true));
         return;
+      case FrameType.flow: {
+        const queues: number[] = [];
+        for (let at = start + 8; at + 8 <= end; at += 8) queues.push(view.getFloat64(at, true));
+        return this.stops.told(frame.group, queues, (id & 1) !== 0, (id & 2) !== 0);
+      }
       case FrameType.settled:
         return client.settled(view.getFloat64(start + 8, true));
       case FrameType.deliver: {
@@ -389,6 +403,7 @@ function isNaming({ naming }: Seat, epoch: number, link: Link | undefined): bool
 const answerTypes = [
   FrameType.confirmed,
   FrameType.rejected,
+  FrameType.flow,
   FrameType.settled,
   FrameType.deliver,
   FrameType.deliverCounted,

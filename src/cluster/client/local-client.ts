@@ -1,5 +1,6 @@
 import type { EnqueueView } from '../../log/record.js';
 import type { GroupClientPort } from '../../model/group-port.js';
+import type { FlowStops } from './flow-stops.js';
 import type { GroupClient } from './group-client.js';
 
 /** An attachment on the primary's own node: hands the service's answers to the client as long as it is the present one. */
@@ -7,10 +8,20 @@ export class LocalClient implements GroupClientPort {
   readonly congested: boolean = false;
   private readonly client: GroupClient;
   private readonly number: number;
+  private readonly stops: FlowStops;
 
-  constructor(client: GroupClient, number: number) {
+  constructor(client: GroupClient, number: number, stops: FlowStops) {
     this.client = client;
     this.number = number;
+    this.stops = stops;
+  }
+
+  get stopped(): Iterable<number> {
+    return this.stops.of(this.client.group);
+  }
+
+  flow(incarnations: readonly number[], isStopped: boolean, isWhole: boolean): void {
+    if (this.client.isCurrent(this.number)) this.stops.told(this.client.group, incarnations, isStopped, isWhole);
   }
 
   wiringReached(): void {

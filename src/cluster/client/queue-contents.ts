@@ -1,3 +1,4 @@
+import type { DeadLettering } from '../../model/queue/queue-traits.js';
 import type { QueueObject } from '../../model/wiring/objects.js';
 import type { QueueMove } from '../../model/wiring/moves.js';
 import type { WiringTables } from '../../model/wiring/tables.js';
@@ -29,10 +30,10 @@ export class QueueContents {
     return { ready: old!.ready + now!.ready, unacknowledged: old!.unacknowledged + now!.unacknowledged, consumers };
   }
 
-  /** Rejects as `count`. */
-  async purge(queue: QueueObject): Promise<PurgeOutcome> {
+  /** Rejects as `count`. @param to the messages go there */
+  async purge(queue: QueueObject, to?: DeadLettering): Promise<PurgeOutcome> {
     const move = this.moveTo(queue);
-    const here = (one: QueueObject): Promise<PurgeOutcome> => this.clients.client(one.group).purge(one.position);
+    const here = (one: QueueObject): Promise<PurgeOutcome> => this.clients.client(one.group).purge(one.position, to);
     if (move === undefined) return await here(queue);
     const old = await here(move.source);
     const now = await here(move.target);

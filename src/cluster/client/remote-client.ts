@@ -4,12 +4,16 @@ import type { GroupClientPort } from '../../model/group-port.js';
 import type { Link } from '../link/link.js';
 import { encodeText, FrameType, piecesMax, redeliveredBit, sendId, sendIdText, sendIdValue } from './frames.js';
 
+/** Queues named in one frame of those that are too full: hardly ever there are more. */
+const stopsMax = 65_536;
+
 /**
  * A node's attachment as the service sees it when that node is another one: answers become frames. Confirms and settlements,
  * which are cumulative, leave once per turn; deliveries carry the message's record as it stands in the log.
  */
 export class RemoteClient implements GroupClientPort, Flushable {
   readonly link: Link;
+  readonly stopped: readonly number[] = [];
   private readonly group: number;
   private readonly attachment: number;
   private readonly turn: Turn;
@@ -56,6 +60,18 @@ export class RemoteClient implements GroupClientPort, Flushable {
   rejected(sequence: number): void {
     this.toReject.push(sequence);
     this.touch();
+  }
+
+  flow(incarnations: readonly number[], isStopped: boolean, isWhole: boolean): void {
+    if (this.closed) return;
+    // The first piece of a whole list says that it is one, even if nothing is in it.
+    for (let from = 0; from === 0 || from < incarnations.length; from += stopsMax) {
+      const piece = incarnations.slice(from, from + stopsMax);
+      const out = this.link.beginFrame(FrameType.flow, this.group, 8 + piece.length * 8);
+      out.view.setUint32(out.offset, this.attachment, true);
+      out.view.setUint32(out.offset + 4, (isStopped ? 1 : 0) + (isWhole && from === 0 ? 2 : 0), true);
+      for (const [i, incarnation] of piece.entries()) out.view.setFloat64(out.offset + 8 + i * 8, incarnation, true);
+    }
   }
 
   settled(count: number): void {

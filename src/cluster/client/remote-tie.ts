@@ -2,6 +2,7 @@ import { argumentsToJson } from '../../model/wiring/arguments.js';
 import { Feature } from '../../base/versions.js';
 import type { BodyId } from '../../log/large.js';
 import type { HeldMessage, SubscribeOptions } from '../../model/group-port.js';
+import type { DeadLettering } from '../../model/queue/queue-traits.js';
 import { isUnit } from '../../model/unit.js';
 import type { Link } from '../link/link.js';
 import {
@@ -122,8 +123,19 @@ export class RemoteTie implements Tie, ServiceControl {
     sendQuestion(this.link, FrameType.count, this.group, this.number, request, incarnation, wiringVersion, isUse);
   }
 
-  purge(request: number, incarnation: number, wiringVersion: number): void {
-    sendQuestion(this.link, FrameType.purge, this.group, this.number, request, incarnation, wiringVersion);
+  purge(request: number, incarnation: number, wiringVersion: number, to?: DeadLettering): void {
+    const where = to === undefined ? undefined : encodeText(JSON.stringify(to));
+    sendQuestion(
+      this.link,
+      FrameType.purge,
+      this.group,
+      this.number,
+      request,
+      incarnation,
+      wiringVersion,
+      false,
+      where,
+    );
   }
 
   readBody(reader: number, id: BodyId, from: number, count: number): void {

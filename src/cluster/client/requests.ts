@@ -3,6 +3,7 @@ import { Ring } from '../../base/ring.js';
 import type { EnqueueView } from '../../log/record.js';
 import type { DeliverySink, GetRequest, Holder } from '../../model/broker.js';
 import { queueRefused } from './refusal.js';
+import type { DeadLettering } from '../../model/queue/queue-traits.js';
 import type { ServiceControl } from './tie.js';
 
 /** A question to a group's service that is not answered yet. It is asked again at each attachment. */
@@ -77,24 +78,27 @@ class Count implements Request {
 
 class Purge implements Request {
   readonly incarnation: number;
+  readonly to: DeadLettering | undefined;
   readonly since: number;
   readonly resolve: (purged: PurgeOutcome) => void;
   readonly fail: (error: Error) => void;
 
   constructor(
     incarnation: number,
+    to: DeadLettering | undefined,
     since: number,
     resolve: (purged: PurgeOutcome) => void,
     fail: (error: Error) => void,
   ) {
     this.incarnation = incarnation;
+    this.to = to;
     this.since = since;
     this.resolve = resolve;
     this.fail = fail;
   }
 
   ask(port: ServiceControl, number: number, wiringVersion: number): void {
-    port.purge(number, this.incarnation, wiringVersion);
+    port.purge(number, this.incarnation, wiringVersion, this.to);
   }
 }
 
@@ -124,11 +128,12 @@ export class Requests {
   }
   purge(
     incarnation: number,
+    to: DeadLettering | undefined,
     now: number,
     resolve: (purged: PurgeOutcome) => void,
     fail: (error: Error) => void,
   ): number {
-    return this.keep(new Purge(incarnation, now, resolve, fail));
+    return this.keep(new Purge(incarnation, to, now, resolve, fail));
   }
 
   /** True if questions wait for publishes before them to be sent. */

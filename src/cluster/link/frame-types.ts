@@ -57,6 +57,7 @@ export const FrameType = {
   moved: 0x4c,
   rejected: 0x4d,
   deliverCounted: 0x4e,
+  flow: 0x51,
   bodyPart: 0x4f,
   bodyGone: 0x50,
 
@@ -114,6 +115,7 @@ for (const [type, bytes] of [
   [FrameType.purged, 16],
   [FrameType.moved, 16],
   [FrameType.rejected, 8],
+  [FrameType.flow, 8],
   [FrameType.deliverCounted, 72],
   [FrameType.bodyRead, 32],
   [FrameType.bodyHold, 24],

@@ -14,7 +14,7 @@
  */
 import { type BatchHeader, parseBatch } from '../../log/group-log.js';
 import type { Lsn } from '../../log/lsn.js';
-import type { ReplicaOptions } from '../../log/open-record.js';
+import type { ReplicaOptions } from '../../log/replica-options.js';
 import type { OriginList } from '../../model/origins.js';
 import type { ReturnList } from '../../model/returns.js';
 import { FrameError } from '../link/frame.js';

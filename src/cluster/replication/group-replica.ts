@@ -9,7 +9,7 @@ import type { Chunk } from '../../log/chunk.js';
 import { type Batch, type BatchHeader, encodeCopyBatch, forEachRecord, GroupLog } from '../../log/group-log.js';
 import type { GroupMeta, JournalOwner } from '../../log/journal.js';
 import type { Lsn } from '../../log/lsn.js';
-import { encodeDrop, encodeOpen, type ReplicaOptions } from '../../log/open-record.js';
+import { encodeDrop, encodeOpen } from '../../log/open-record.js';
 import {
   encodeDequeue,
   dequeueLengthMax,
@@ -18,6 +18,7 @@ import {
   RecordKind,
   setLsn,
 } from '../../log/record.js';
+import type { ReplicaOptions } from '../../log/replica-options.js';
 import { SyncCounter } from '../../log/sync-counter.js';
 import { GroupState } from '../../model/group-state.js';
 import type { OriginList } from '../../model/origins.js';
@@ -219,6 +220,7 @@ export class GroupReplica implements JournalOwner {
     const tookOver = !this.mustJoin;
     this.mustJoin = false;
     this.joining = false;
+    this.state.isFilling = false;
     // The operator has accepted what is missing here.
     if (record.value.overridden === this.epoch) this.rejoined = true;
     this.logger.info('primary', { epoch: this.epoch, inSync: record.value.inSync.map((member) => member.node) });
@@ -347,6 +349,7 @@ export class GroupReplica implements JournalOwner {
     returns: ReturnList = [],
   ): void {
     this.joining = true;
+    this.state.isFilling = true;
     if (this.comesAgain > this.log.end && this.comesAgain <= epochBegin)
       this.addVoids([[this.log.end + 1, this.comesAgain]]);
     if (this.log.committed >= epochBegin) this.commitTo(base);
@@ -386,13 +389,15 @@ export class GroupReplica implements JournalOwner {
   /** Clears the mark; `done` when that is on disk. */
   endJoin(done: () => void): void {
     this.joining = false;
+    this.state.isFilling = false;
     this.mustJoin = false;
     this.saveMeta(done);
     if (this.group === systemGroup) this.context.systemCommitted(this);
   }
 
   openCopy(incarnation: number, options: ReplicaOptions): void {
-    this.copy([encodeOpen(incarnation, this.state.wiringVersion, options)], this.log.committed);
+    const known = this.context.rules.lanesJoined ? options : { durable: options.durable };
+    this.copy([encodeOpen(incarnation, this.state.wiringVersion, known)], this.log.committed);
   }
 
   dropCopy(incarnation: number): void {

@@ -373,7 +373,7 @@ export class Primary implements GroupAppender, Flushable {
       base: log.committed,
       publishers: context.rules.publishersKept ? state.publishers.list() : [],
       origins: context.rules.publishersKept ? state.origins.list() : [],
-      returns: state.returns.list(),
+      returns: context.rules.returnsJoined ? state.returns.list() : [],
       wiringVersion: state.wiringVersion,
     };
     sendJson(link, FrameType.join, group, join);

@@ -56,8 +56,9 @@ export class ClusterWiring implements ConnectionWiring {
       const queue = await this.options.queues.usableSoon(vhost, declaration.name, connection);
       return this.info(queue);
     }
-    const serverNamed = declaration.name === '';
-    const name = serverNamed ? `amq.gen-${this.options.random.hex(generatedLength)}` : declaration.name;
+    const isNameless = declaration.name === '';
+    const name = isNameless ? `amq.gen-${this.options.random.hex(generatedLength)}` : declaration.name;
+    const serverNamed = isNameless || declaration.serverNamed === true;
     const before = this.tables.queue(vhost, name);
     const operation = { op: 'declareQueue', ...declaration, name, serverNamed } as const;
     if (!declaration.exclusive) await this.options.client.run(operation);

@@ -10,6 +10,7 @@
  * that it has not heard of for deleted ones.
  */
 import type { Logger } from '../../base/logger.js';
+import { allRules, type Rules } from '../../base/rules.js';
 import { SlicedWalk, type Slices } from '../../base/slices.js';
 import type { Lsn } from '../../log/lsn.js';
 import { encodeDrop, encodeOpen } from '../../log/open-record.js';
@@ -31,15 +32,19 @@ class LedGroup {
   /** A comparison is under way. */
   comparing = false;
   private after: Lsn = 0;
+  private readonly rules: Rules;
 
-  constructor(group: WiredGroup) {
+  constructor(group: WiredGroup, rules: Rules) {
     this.group = group;
+    this.rules = rules;
   }
 
   appear(queue: QueueObject): void {
     if (this.open.has(queue.position)) return;
     this.open.add(queue.position);
-    this.append(encodeOpen(queue.position, queue.position, replicaOptions(queue)));
+    const { durable, ...options } = replicaOptions(queue);
+    const known = this.rules.highestFirst ? { durable, ...options } : { durable };
+    this.append(encodeOpen(queue.position, queue.position, known));
   }
 
   end(incarnation: Lsn, version: Lsn): void {
@@ -61,11 +66,13 @@ class LedGroup {
 
 export class WiringReconciler {
   private readonly tables: WiringTables;
+  private readonly rules: Rules;
   private readonly logger: Logger;
   private readonly slices: Slices;
   private readonly led = new Map<number, LedGroup>();
 
-  constructor(tables: WiringTables, logger: Logger, slices: Slices) {
+  constructor(tables: WiringTables, logger: Logger, slices: Slices, rules: Rules = allRules) {
+    this.rules = rules;
     this.tables = tables;
     this.logger = logger;
     this.slices = slices;
@@ -73,7 +80,7 @@ export class WiringReconciler {
 
   /** This node leads the group from now on; replaces what was led under the same number before. */
   lead(group: WiredGroup): void {
-    const led = new LedGroup(group);
+    const led = new LedGroup(group, this.rules);
     this.led.set(group.group, led);
     this.reconcile(led);
   }

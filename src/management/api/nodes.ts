@@ -1,18 +1,43 @@
-import { operatorsError } from '../operators.js';
-import { HttpError, type Resource, requireStarted } from '../resource.js';
+import type { BrokerNode } from '../../broker-node.js';
+import { ListQuery } from '../lists/list-query.js';
+import { list } from '../lists/list.js';
+import { byNameAlone } from '../lists/orders.js';
+import { notFound } from '../read.js';
+import { type Resource, requireStarted } from '../resource.js';
 
-/** `DELETE /api/cluster/nodes/NODE`: the cluster forgets a node that is down. */
+type Member = ReturnType<BrokerNode['report']['members']>[number];
+
+/** The nodes of the cluster, under RabbitMQ's paths and by its names. More of them is in `GET /api/cluster`. */
 export const nodeRoutes: readonly Resource[] = [
   {
-    path: '/api/cluster/nodes/:node',
-    needs: ['administrator', 'administrator'],
-    async delete({ broker, parameters, asker }) {
+    path: '/api/nodes',
+    needs: ['monitoring', 'administrator'],
+    async get(request) {
+      requireStarted(request.broker);
+      return await list<Member>(request, { items: request.broker.report.members(), compare: byNameAlone, describe });
+    },
+  },
+  {
+    path: '/api/nodes/:node',
+    needs: ['monitoring', 'administrator'],
+    get({ broker, parameters, query }) {
       requireStarted(broker);
-      if (broker.forgetting === undefined)
-        throw new HttpError(409, 'refused', 'this broker is alone: there is no other node');
-      const node = parameters['node']!;
-      await broker.forgetting.forget(node, asker).catch((error: unknown) => Promise.reject(operatorsError(error)));
-      return { forgotten: node };
+      const member = broker.report.members().find(({ name }) => name === parameters['node']);
+      if (member === undefined) throw notFound(`node '${parameters['node']}'`);
+      return new ListQuery(query, false).select(describe(member));
     },
   },
 ];
+
+function describe({ name, pid, state, alarms = [] }: Member): Record<string, unknown> {
+  return {
+    name,
+    type: 'disc',
+    running: state === 'ready' || state === 'draining',
+    state,
+    os_pid: String(pid),
+    mem_alarm: alarms.includes('memory'),
+    disk_free_alarm: alarms.includes('disk'),
+    partitions: [],
+  };
+}

@@ -1,7 +1,13 @@
 import { Refusal, RefusedError } from '../../base/errors.js';
-import type { PermissionDescription, TopicPermissionDescription } from '../../model/access/operations.js';
+import type { BrokerNode } from '../../broker-node.js';
+import type { Grants } from '../../model/access/grants.js';
+import type { GrantObject, PermissionObject, TopicPermissionObject } from '../../model/access/objects.js';
+import { describePermission, describeTopics } from '../describe.js';
+import { list } from '../lists/list.js';
+import { byVhostAndUser } from '../lists/orders.js';
 import { badRequest, notFound, requiredText } from '../read.js';
-import { Done, type Resource, requireStarted } from '../resource.js';
+import { Done, type Resource, type ResourceRequest, requireStarted } from '../resource.js';
+import { requireVhost } from '../vhosts-entered.js';
 
 type Parameters = { vhost: string; user: string };
 
@@ -10,10 +16,7 @@ export const permissionRoutes: readonly Resource[] = [
   {
     path: '/api/permissions',
     needs: ['administrator', 'administrator'],
-    get({ broker }) {
-      requireStarted(broker);
-      return broker.access.permissions().map(describePermission);
-    },
+    get: (request) => listPermissions(request, grantsOf(request).all()),
   },
   {
     path: '/api/permissions/:vhost/:user',
@@ -44,23 +47,17 @@ export const permissionRoutes: readonly Resource[] = [
   {
     path: '/api/users/:user/permissions',
     needs: ['administrator', 'administrator'],
-    get({ broker, parameters }) {
-      requireStarted(broker);
-      const name = parameters['user']!;
-      if (broker.access.user(name) === undefined) throw notFound(`user '${name}'`);
-      return broker.access
-        .permissions()
-        .filter(({ user }) => user === name)
-        .map(describePermission);
-    },
+    get: (request) => listPermissions(request, grantsOf(request).ofUser(knownUser(request))),
+  },
+  {
+    path: '/api/vhosts/:vhost/permissions',
+    needs: ['administrator', 'administrator'],
+    get: (request) => listPermissions(request, grantsOf(request).ofVhost(requireVhost(request))),
   },
   {
     path: '/api/topic-permissions',
     needs: ['administrator', 'administrator'],
-    get({ broker }) {
-      requireStarted(broker);
-      return broker.access.topicPermissions().map(describeTopics);
-    },
+    get: (request) => listTopics(request, grantsOf(request).all()),
   },
   {
     path: '/api/topic-permissions/:vhost/:user',
@@ -68,7 +65,7 @@ export const permissionRoutes: readonly Resource[] = [
     get({ broker, parameters }) {
       requireStarted(broker);
       const { vhost, user } = parameters as Parameters;
-      const topics = broker.access.topicPermissions().filter((one) => one.user === user && one.vhost === vhost);
+      const topics = topicsOf(broker, user, vhost);
       if (topics.length === 0) throw notFound(`topic permission of user '${user}' in vhost '${vhost}'`);
       return topics.map(describeTopics);
     },
@@ -82,8 +79,8 @@ export const permissionRoutes: readonly Resource[] = [
     async delete({ broker, parameters }) {
       requireStarted(broker);
       const { vhost, user } = parameters as Parameters;
-      const isSome = broker.access.topicPermissions().some((one) => one.user === user && one.vhost === vhost);
-      if (!isSome) throw notFound(`topic permission of user '${user}' in vhost '${vhost}'`);
+      if (topicsOf(broker, user, vhost).length === 0)
+        throw notFound(`topic permission of user '${user}' in vhost '${vhost}'`);
       await broker.access.clearTopicPermission(user, vhost);
       return new Done(204);
     },
@@ -91,41 +88,57 @@ export const permissionRoutes: readonly Resource[] = [
   {
     path: '/api/vhosts/:vhost/topic-permissions',
     needs: ['administrator', 'administrator'],
-    get({ broker, parameters }) {
-      requireStarted(broker);
-      const { vhost } = parameters as Parameters;
-      if (broker.access.vhost(vhost) === undefined) throw notFound(`vhost '${vhost}'`);
-      return broker.access
-        .topicPermissions()
-        .filter((one) => one.vhost === vhost)
-        .map(describeTopics);
-    },
+    get: (request) => listTopics(request, grantsOf(request).ofVhost(requireVhost(request))),
   },
   {
     path: '/api/users/:user/topic-permissions',
     needs: ['administrator', 'administrator'],
-    get({ broker, parameters }) {
-      requireStarted(broker);
-      const { user } = parameters as Parameters;
-      if (broker.access.user(user) === undefined) throw notFound(`user '${user}'`);
-      return broker.access
-        .topicPermissions()
-        .filter((one) => one.user === user)
-        .map(describeTopics);
-    },
+    get: (request) => listTopics(request, grantsOf(request).ofUser(knownUser(request))),
   },
 ];
+
+function grantsOf({ broker }: ResourceRequest): Grants {
+  requireStarted(broker);
+  return broker.tables.access.grants;
+}
+
+/** The user of the path. @throws HttpError 404 */
+function knownUser({ broker, parameters }: ResourceRequest): string {
+  const user = parameters['user']!;
+  if (broker.access.user(user) === undefined) throw notFound(`user '${user}'`);
+  return user;
+}
+
+async function listPermissions(request: ResourceRequest, items: Iterable<GrantObject>): Promise<unknown> {
+  const grants = grantsOf(request);
+  return await list<GrantObject>(request, {
+    items,
+    isIn: (grant) => grant.kind === 'permission' && grants.permission(grant.user, grant.vhost) === grant,
+    compare: byVhostAndUser,
+    describe: (grant) => describePermission(grant as PermissionObject),
+  });
+}
+
+async function listTopics(request: ResourceRequest, items: Iterable<GrantObject>): Promise<unknown> {
+  const grants = grantsOf(request);
+  return await list<GrantObject>(request, {
+    items,
+    isIn: (grant) =>
+      grant.kind === 'topicPermission' && grants.topicPermission(grant.user, grant.vhost, grant.exchange) === grant,
+    compare: byVhostAndUser,
+    describe: (grant) => describeTopics(grant as TopicPermissionObject),
+  });
+}
+
+/** A user's in one vhost: few. */
+function topicsOf({ tables }: BrokerNode, user: string, vhost: string): TopicPermissionObject[] {
+  const found: TopicPermissionObject[] = [];
+  for (const grant of tables.access.grants.ofUser(user))
+    if (grant.kind === 'topicPermission' && grant.vhost === vhost) found.push(grant);
+  return found;
+}
 
 /** What is not there is not the path's fault, as RabbitMQ sees it. */
 function refuse(error: unknown): never {
   throw error instanceof RefusedError && error.kind === Refusal.notFound ? badRequest(error.message) : error;
-}
-
-export function describePermission(permission: PermissionDescription): Record<string, unknown> {
-  const { user, vhost, configure, write, read } = permission;
-  return { user, vhost, configure, write, read };
-}
-
-function describeTopics({ user, vhost, exchange, write, read }: TopicPermissionDescription): Record<string, unknown> {
-  return { user, vhost, exchange, write, read };
 }

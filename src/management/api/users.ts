@@ -1,11 +1,13 @@
-import type { UserObject } from '../../model/access/objects.js';
-import { Hashing } from '../../model/access/objects.js';
+import { Hashing, type UserObject } from '../../model/access/objects.js';
 import type { UserDescription } from '../../model/access/operations.js';
 import { hashProblem } from '../../security/password-hash.js';
 import type { Passwords } from '../../security/passwords.js';
 import { parseScramKeys } from '../../security/scram-keys.js';
+import { describeUser } from '../describe.js';
+import { list } from '../lists/list.js';
+import { byNameAlone } from '../lists/orders.js';
 import { badRequest, notFound, optionalText, requiredText, tagList } from '../read.js';
-import { Done, type Resource, requireStarted } from '../resource.js';
+import { Done, type Resource, type ResourceRequest, requireStarted } from '../resource.js';
 
 /** Users, under RabbitMQ's paths and by its names. */
 export const userRoutes: readonly Resource[] = [
@@ -17,24 +19,17 @@ export const userRoutes: readonly Resource[] = [
   {
     path: '/api/users',
     needs: ['administrator', 'administrator'],
-    get({ broker }) {
-      requireStarted(broker);
-      return broker.access
-        .users()
-        .map((user) => describe(user, broker.tables.access.limitsOf('user', user.name)?.limits));
-    },
+    get: (request) => listUsers(request),
   },
   {
     path: '/api/users/without-permissions',
     needs: ['administrator', 'administrator'],
-    get({ broker }) {
-      requireStarted(broker);
-      const allowed = new Set(broker.access.permissions().map(({ user }) => user));
-      return broker.access
-        .users()
-        .filter(({ name }) => !allowed.has(name))
-        .map((user) => describe(user, broker.tables.access.limitsOf('user', user.name)?.limits));
-    },
+    get: (request) =>
+      listUsers(request, ({ name }) => {
+        for (const { kind } of request.broker.tables.access.grants.ofUser(name))
+          if (kind === 'permission') return false;
+        return true;
+      }),
   },
   {
     path: '/api/users/bulk-delete',
@@ -58,7 +53,7 @@ export const userRoutes: readonly Resource[] = [
       const name = parameters['user']!;
       const user = broker.access.user(name);
       if (user === undefined) throw notFound(`user '${name}'`);
-      return describe(user, broker.tables.access.limitsOf('user', name)?.limits);
+      return describeUser(user, broker.tables.access.limitsOf('user', name)?.limits);
     },
     async put({ broker, parameters, body, security }) {
       requireStarted(broker);
@@ -75,19 +70,12 @@ export const userRoutes: readonly Resource[] = [
   },
 ];
 
-/** Hashes are shown so that users can be taken elsewhere. */
-function describe(
-  { name, tags, hashing, hash, scram }: UserObject,
-  limits: Record<string, number> = {},
-): Record<string, unknown> {
-  return {
-    name,
-    password_hash: hash,
-    hashing_algorithm: hashing,
-    ...(scram === '' ? {} : { scram_sha_256: scram }),
-    tags,
-    limits,
-  };
+async function listUsers(request: ResourceRequest, isIn: (user: UserObject) => boolean = () => true): Promise<unknown> {
+  requireStarted(request.broker);
+  const { access } = request.broker.tables;
+  const describe = (user: UserObject): Record<string, unknown> =>
+    describeUser(user, access.limitsOf('user', user.name)?.limits);
+  return await list<UserObject>(request, { items: access.allUsers(), isIn, compare: byNameAlone, describe });
 }
 
 /** Without a password nobody can log in by one. @throws HttpError 400 */

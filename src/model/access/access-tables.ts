@@ -1,5 +1,5 @@
 /** Users, permissions and limits, as far as this node knows the wiring. */
-import { Newest } from '../exchange/newest.js';
+import { addNamed, type Newest, removeNamed } from '../exchange/newest.js';
 import { Grants } from './grants.js';
 import type {
   AccessObject,
@@ -41,10 +41,10 @@ export class AccessTables {
     this.version++;
     switch (object.kind) {
       case 'user':
-        addTo(this.users, object);
+        addNamed(this.users, object);
         break;
       case 'limits':
-        addTo(this.limited[object.of], object);
+        addNamed(this.limited[object.of], object);
         break;
       case 'founded':
         this.founded.add(object);
@@ -58,11 +58,11 @@ export class AccessTables {
     this.version++;
     switch (object.kind) {
       case 'user':
-        removeFrom(this.users, object);
+        removeNamed(this.users, object);
         if (!this.users.has(object.name)) this.goneUsers.add(object.name);
         break;
       case 'limits':
-        removeFrom(this.limited[object.of], object);
+        removeNamed(this.limited[object.of], object);
         break;
       case 'founded':
         this.founded.delete(object);
@@ -150,25 +150,4 @@ export class AccessTables {
     this.goneVhosts = new Set();
     if (users.size > 0 || vhosts.size > 0) for (const listener of this.listeners) listener({ users, vhosts });
   }
-}
-
-function addTo<T extends { readonly name: string; readonly position: number }>(
-  names: Map<string, Newest<T>>,
-  object: T,
-): void {
-  let named = names.get(object.name);
-  if (named === undefined) {
-    named = new Newest();
-    names.set(object.name, named);
-  }
-  named.add(object);
-}
-
-function removeFrom<T extends { readonly name: string; readonly position: number }>(
-  names: Map<string, Newest<T>>,
-  object: T,
-): void {
-  const named = names.get(object.name);
-  named?.remove(object);
-  if (named?.current === undefined) names.delete(object.name);
 }

@@ -56,7 +56,7 @@ export function planDeleteUser(planner: Planner, { name }: DeleteUser): void {
 }
 
 /** @throws RefusedError precondition-failed */
-function checkUser({ name, tags, hashing, hash, scram }: UserDescription): void {
+export function checkUser({ name, tags, hashing, hash, scram }: UserDescription): void {
   const refuse = (why: string): never => {
     throw new RefusedError(Refusal.preconditionFailed, `user '${name.slice(0, 40)}' cannot be set: ${why}`);
   };

@@ -1,7 +1,7 @@
 import type { EnqueueView } from '../../log/record.js';
 import type { Arguments, Properties } from '../broker.js';
 
-/** Why a message left its queue unconsumed; as RabbitMQ's `x-death` names it. */
+/** Why a message left its queue unconsumed; as RabbitMQ's `x-death` names it, but for the last one, which it does not have. */
 export const DeathReason = {
   /** Refused by a consumer, not to be requeued. */
   rejected: 'rejected',
@@ -10,6 +10,8 @@ export const DeathReason = {
   maxlen: 'maxlen',
   /** It came back too often. */
   deliveryLimit: 'delivery_limit',
+  /** An operator sent it elsewhere. */
+  rerouted: 'rerouted',
 } as const;
 export type DeathReason = (typeof DeathReason)[keyof typeof DeathReason];
 
@@ -31,7 +33,7 @@ export interface HeaderCodec {
    */
   note(message: EnqueueView, death: Death): Uint8Array;
   /**
-   * Has the message, whose last death is noted already, died in the queue before, without a consumer's rejection since? Then it goes
+   * Has the message, whose last death is noted already, died in the queue before, without anybody's decision since? Then it goes
    * round in a circle, and must not come into the queue again.
    */
   isCircle(message: EnqueueView, queue: string): boolean;

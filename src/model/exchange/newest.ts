@@ -35,3 +35,25 @@ export class Newest<T extends { readonly position: number }> {
     for (const other of older ?? []) this.add(other);
   }
 }
+
+/** Into a table by name. */
+export function addNamed<T extends { readonly name: string; readonly position: number }>(
+  names: Map<string, Newest<T>>,
+  object: T,
+): void {
+  let named = names.get(object.name);
+  if (named === undefined) {
+    named = new Newest();
+    names.set(object.name, named);
+  }
+  named.add(object);
+}
+
+export function removeNamed<T extends { readonly name: string; readonly position: number }>(
+  names: Map<string, Newest<T>>,
+  object: T,
+): void {
+  const named = names.get(object.name);
+  named?.remove(object);
+  if (named?.current === undefined) names.delete(object.name);
+}

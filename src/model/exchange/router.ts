@@ -37,6 +37,8 @@ const noProperties: Properties = () => '';
 export interface RouterPorts {
   readonly policies: Policies;
   readonly random: Pick<Random, 'int'>;
+  /** A rule (base/rules.ts). */
+  readonly alternateTaken: boolean;
 }
 
 /**
@@ -97,7 +99,7 @@ export class Router implements Reached {
       this.led = false;
       matcher?.match(routingKey, this);
       if (matcher?.picksOne !== true) for (let k = 0; k < moreKeys.length; k++) matcher?.match(moreKeys[k]!, this);
-      if (this.led || exchange === undefined) continue;
+      if (this.led || exchange === undefined || !this.ports.alternateTaken) continue;
       const name = target.alternateBy(this.ports.policies);
       const other = name === undefined ? undefined : exchanges.get(name);
       if (other !== undefined) this.reach(other);

@@ -111,7 +111,7 @@ export class ExchangeTarget extends NamedTarget {
     if (this.alternateVersion === policies.version) return this.alternate;
     const { exchange } = this;
     const own = exchange === undefined ? undefined : argument(exchange.arguments, alternateExchange);
-    const policy = exchange === undefined ? undefined : policies.of('exchanges', exchange.vhost, exchange.name);
+    const policy = exchange === undefined ? undefined : policies.ofExchange(exchange.vhost, exchange.name);
     const name = own ?? policy?.definition[alternateExchange];
     this.alternate = typeof name === 'string' ? name : undefined;
     this.alternateVersion = policies.version;

@@ -16,6 +16,7 @@ import {
   type SubscribeOptions,
 } from '../group-port.js';
 import type { Publisher } from '../publishers.js';
+import type { DeadLettering } from '../queue/queue-traits.js';
 import { Consumer, PendingGet } from './consumer.js';
 import { HeldBodies } from './held-bodies.js';
 import { moverTag } from './marker-format.js';
@@ -172,13 +173,17 @@ export class Attachment implements GroupServicePort {
       this.wait(wiringVersion, () => this.publishRecord(record, view), record);
     } else if (this.takeNumber(sequence)) {
       const isTaken = this.service.publishes.append(parts, incarnations, durable, this.boot, sequence);
-      if (!isTaken) this.client.rejected(sequence);
+      if (!isTaken) this.rejected(sequence);
     }
   }
 
   private publishRecord(record: Uint8Array, view: DataView): void {
     const sequence = view.getFloat64(24, true);
-    if (this.takeNumber(sequence) && !this.service.publishes.appendRecord(record, view)) this.client.rejected(sequence);
+    if (this.takeNumber(sequence) && !this.service.publishes.appendRecord(record, view)) this.rejected(sequence);
+  }
+
+  private rejected(sequence: number): void {
+    if (this.service.rules.refusalsTold) this.client.rejected(sequence);
   }
 
   transact(bytes: Uint8Array, view: DataView, start: number, wiringVersion: number): void {
@@ -190,7 +195,7 @@ export class Attachment implements GroupServicePort {
 
   private transactNow(bytes: Uint8Array, view: DataView, start: number): void {
     const sequence = view.getFloat64(start + 24, true);
-    if (this.takeNumber(sequence) && !this.service.units.append(bytes, view, start)) this.client.rejected(sequence);
+    if (this.takeNumber(sequence) && !this.service.units.append(bytes, view, start)) this.rejected(sequence);
   }
 
   /** Rule 14: the log takes only a publisher's next number. What it has is confirmed with its commit (rule 4). */
@@ -325,8 +330,8 @@ export class Attachment implements GroupServicePort {
     });
   }
 
-  purge(request: number, incarnation: number, wiringVersion: number): void {
-    this.ask(wiringVersion, () => this.service.purge(this, request, incarnation));
+  purge(request: number, incarnation: number, wiringVersion: number, to?: DeadLettering): void {
+    this.ask(wiringVersion, () => this.service.purge(this, request, incarnation, to));
   }
 
   readBody(reader: number, id: BodyId, from: number, count: number): void {
@@ -361,7 +366,7 @@ export class Attachment implements GroupServicePort {
     if (isAlone || queue.consumers.refuses(options.exclusive))
       return queue.consumers.isMoving && options.consumerTag !== moverTag ? queueMoves : queueInUse;
     if (this.consumers.has(subscriber)) return `not-allowed: subscriber ${subscriber} is in use`;
-    const consumer = new Consumer(this, subscriber, queue, options);
+    const consumer = new Consumer(this, subscriber, queue, options, this.service.rules);
     this.consumers.set(subscriber, consumer);
     queue.addConsumer(consumer);
     return '';

@@ -1,3 +1,4 @@
+import type { Rules } from '../../base/rules.js';
 import type { SubscribeOptions } from '../group-port.js';
 import type { Attachment } from './attachment.js';
 import type { ServedQueue } from './served-queue.js';
@@ -24,14 +25,14 @@ export class Consumer {
   parked = false;
   closed = false;
 
-  constructor(attachment: Attachment, subscriber: number, queue: ServedQueue, options: SubscribeOptions) {
+  constructor(attachment: Attachment, subscriber: number, queue: ServedQueue, options: SubscribeOptions, rules: Rules) {
     this.attachment = attachment;
     this.subscriber = subscriber;
     this.queue = queue;
     this.noAck = options.noAck;
     this.exclusive = options.exclusive;
     this.tag = options.consumerTag;
-    this.priority = Number(options.arguments['x-priority'] ?? 0);
+    this.priority = rules.preferredFirst ? Number(options.arguments['x-priority'] ?? 0) : 0;
     this.wasActive = options.wasActive === true;
     this.credit = options.credit;
   }

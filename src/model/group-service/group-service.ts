@@ -24,6 +24,7 @@ import { epochStart, type Lsn } from '../../log/lsn.js';
 import { type HeaderCodec, opaqueHeaders } from '../dead-letter/death.js';
 import type { GroupAppender, GroupClientPort, GroupServicePort, HeldMessage } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
+import type { DeadLettering } from '../queue/queue-traits.js';
 import { Answers } from './answers.js';
 import { type Attachment, AttachmentState } from './attachment.js';
 import { Attachments, walkSlice } from './attachments.js';
@@ -31,6 +32,7 @@ import { BodyReads } from './body-reads.js';
 import { DequeueLog } from './dequeue-log.js';
 import { Dispatcher } from './dispatcher.js';
 import { Expiry } from './expiry.js';
+import { Flows } from './flows.js';
 import { HandOverWriter, type QueueHandOver } from './hand-over.js';
 import { LargeLog } from './large-log.js';
 import { Leases } from './lease.js';
@@ -73,6 +75,8 @@ export class GroupService implements Flushable {
   readonly returns: ReturnLog;
   /** For queues and units. */
   readonly timers: ServiceTimers;
+  /** For queues: has their publishers wait. */
+  readonly flows: Flows;
   /** For queues: takes what they give up. */
   readonly outbox: OutboxLog;
   /** For publishes and deliveries: bodies of large messages. */
@@ -107,9 +111,11 @@ export class GroupService implements Flushable {
     const traits = options.traits ?? allPlain;
     this.traits = new TraitsOf(traits);
     this.expiry = new Expiry(options.clock);
-    this.leases = new Leases(options.clock, (queue) => this.uses.leaseOver(queue));
+    this.leases = new Leases(options.clock, (queue) => {
+      if (this.rules.unusedGoes) this.uses.leaseOver(queue);
+    });
     this.dequeues = new DequeueLog(options.state, options.appender, this.traits, this.rules);
-    this.returns = new ReturnLog(options.appender, options.state.returns);
+    this.returns = new ReturnLog(options.appender, options.state.returns, this.rules);
     const touch = (): void => this.touch();
     const served = (incarnation: Lsn): ServedQueue | undefined => this.served(incarnation);
     this.outbox = new OutboxLog({
@@ -127,16 +133,17 @@ export class GroupService implements Flushable {
     this.large = new LargeLog({ ...options, rules: this.rules, touch, after, published, walk });
     this.reads = new BodyReads({ ...options, touch, after });
     this.dispatcher = new Dispatcher(options.state, touch);
+    this.purges = new Purges(this, this.answers, () => this.isClosed);
     this.care = new QueueCare(this);
-    const { state, appender, clock } = options;
-    const { later } = state.slices;
-    this.purges = new Purges({ answers: this.answers, later, touch, isClosed: () => this.isClosed });
-    this.publishes = new PublishLog(state, appender, this.traits, this.rules, clock, this.outbox, this.large, served);
+    this.flows = new Flows(this, this.attachments, options.appender, this.rules);
+    const { rules, outbox, flows, large } = this;
+    this.publishes = new PublishLog({ ...options, traits: this.traits, rules, outbox, flows, large }, served);
     this.units = new UnitLog(options.appender, this);
     this.wiringVersion = Math.min(options.state.wiringVersion, traits.wiringVersion);
     this.committedLsn = options.state.applied;
     this.gate = new ServiceGate(this, !this.rules.waitReattach, options.handedOver, () => {
       this.care.begin();
+      this.flows.begin();
       this.uses.opened(options.tookOver);
       this.large.begin(() => new Set(this.attachedNodes().map(([, boot]) => boot)));
       this.touch();
@@ -287,6 +294,7 @@ export class GroupService implements Flushable {
   ): GroupServicePort {
     if (this.attachments.get(node) !== undefined) this.uses.awaitSubscribers();
     const attachment = this.attachments.attach(node, boot, client, held, confirmed, named);
+    this.flows.attached(client);
     this.touch();
     return attachment;
   }
@@ -359,18 +367,10 @@ export class GroupService implements Flushable {
     });
   }
 
-  /** Purges the queue's ready messages; answered when that is committed. */
-  purge(attachment: Attachment, request: number, incarnation: Lsn): void {
-    if (!this.gate.isOpen) {
-      this.gate.whenOpen(() => this.purge(attachment, request, incarnation));
-      return;
-    }
-    const queue = this.served(incarnation);
-    if (queue === undefined) {
-      this.answer(attachment, (client) => client.purged(request, 0, 'not-found: the queue is gone'));
-      return;
-    }
-    this.purges.begin(attachment, request, queue);
+  /** Purges the queue's ready messages, or sends them on; answered when that is committed. */
+  purge(attachment: Attachment, request: number, incarnation: Lsn, to?: DeadLettering): void {
+    if (this.gate.isOpen) this.purges.begin(attachment, request, incarnation, to);
+    else this.gate.whenOpen(() => this.purge(attachment, request, incarnation, to));
   }
 
   // ---- what attachments and queues ask ----
@@ -432,6 +432,7 @@ export class GroupService implements Flushable {
   /** The queue was dropped: those who use it are told. */
   queueGone(queue: ServedQueue): void {
     this.queues.delete(queue);
+    this.flows.gone(queue);
     for (const consumer of queue.consumers.all) {
       consumer.closed = true;
       consumer.attachment.consumers.delete(consumer.subscriber);
@@ -447,6 +448,7 @@ export class GroupService implements Flushable {
   flush(): void {
     if (this.isClosed) return;
     this.isTouched = false;
+    this.flows.review();
     const mayAct = this.appender.mayAct();
     if (mayAct) this.answers.sendDue();
     if (this.gate.isOpen && !this.paused && (mayAct || !this.rules.leaseNeeded)) this.dispatcher.run();

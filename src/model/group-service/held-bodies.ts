@@ -1,15 +1,37 @@
-import type { BodyId } from '../../log/large.js';
+import type { Logger } from '../../base/logger.js';
+import { type BodyId, manifestOf } from '../../log/large.js';
+import type { Lsn } from '../../log/lsn.js';
+import type { EnqueueView } from '../../log/record.js';
 import { keyOf } from '../large/large-bodies.js';
 import { graceMs, type LargeLog } from './large-log.js';
 import type { ServiceTimers } from './service-timers.js';
 
+/** What they need of their group's service. */
+export interface HeldBodiesPorts {
+  readonly large: LargeLog;
+  readonly timers: ServiceTimers;
+  readonly logger: Logger;
+}
+
 /** The bodies that one node reads, or is about to, since it was given their messages: they stay. */
 export class HeldBodies {
-  private readonly service: { readonly large: LargeLog; readonly timers: ServiceTimers };
+  private readonly service: HeldBodiesPorts;
   private readonly held = new Map<string, { readonly id: BodyId; count: number }>();
 
-  constructor(service: { readonly large: LargeLog; readonly timers: ServiceTimers }) {
+  constructor(service: HeldBodiesPorts) {
     this.service = service;
+  }
+
+  /** The large message in `view` is about to be handed over. False: it cannot be, since some of it was lost by damage. */
+  take(message: EnqueueView, queue: Lsn): boolean {
+    const { large, logger } = this.service;
+    const manifest = manifestOf(message.view, message.start);
+    if (large.isReadable(manifest)) {
+      this.hold(manifest);
+      return true;
+    }
+    logger.error('a large message is dropped: parts of it were lost by damage', { queue, position: message.lsn });
+    return false;
   }
 
   hold(id: BodyId): void {

@@ -1,3 +1,4 @@
+import type { Rules } from '../../base/rules.js';
 import type { Chunk } from '../../log/chunk.js';
 import type { Lsn } from '../../log/lsn.js';
 import type { EnqueueView } from '../../log/record.js';
@@ -14,6 +15,8 @@ export class KeyedQueue {
   private readonly queue: ServedQueue;
   private readonly lastValues: LastValues | undefined;
   private readonly groups: MessageGroups | undefined;
+  private readonly rules: Rules;
+  private isGivenAway = false;
 
   /** Undefined: the queue does nothing by headers. */
   static of(queue: ServedQueue, service: GroupService): KeyedQueue | undefined {
@@ -24,8 +27,11 @@ export class KeyedQueue {
   private constructor(queue: ServedQueue, service: GroupService) {
     const { lastValueKey, groupKey } = queue.traits;
     this.queue = queue;
-    if (lastValueKey !== undefined) this.lastValues = new LastValues(queue, new MessageKeys(lastValueKey, service));
-    if (groupKey !== undefined) this.groups = new MessageGroups(queue, new MessageKeys(groupKey, service));
+    this.rules = service.rules;
+    if (lastValueKey !== undefined)
+      this.lastValues = new LastValues(queue, new MessageKeys(lastValueKey, service), service.rules);
+    const unparked = (position: Lsn): void => this.dropReplaced(position);
+    if (groupKey !== undefined) this.groups = new MessageGroups(queue, new MessageKeys(groupKey, service), unparked);
   }
 
   /** Messages that wait for their group, and count as ready. */
@@ -50,17 +56,25 @@ export class KeyedQueue {
 
   /** A client has it from the primary before. */
   named(position: Lsn): void {
+    if (!this.rules.groupsNamed) return;
     this.groups?.named(position);
   }
 
   /** A client has given it back: it is in its place again. */
   returned(position: Lsn): void {
     this.groups?.released(position);
-    if (this.lastValues?.isReplaced(position) !== true) return;
+    this.dropReplaced(position);
+  }
+
+  /** The message is in its place again: it goes, if a newer one has taken that. */
+  private dropReplaced(position: Lsn): void {
+    // Nothing changes while the queue is given away: the next primary finds it.
+    if (this.isGivenAway || this.lastValues?.isReplaced(position) !== true) return;
     const entry = this.queue.state.index.find(position);
     if (entry !== undefined) this.queue.dequeue(entry);
   }
 
+  /** The consumer can take more. */
   granted(consumer: Consumer): void {
     this.groups?.granted(consumer);
   }
@@ -68,15 +82,18 @@ export class KeyedQueue {
   /** Who is to have the message, which is ready and in turn. */
   choose(entry: Entry, chunk: Chunk): Consumer | Choice {
     const { consumers } = this.queue;
-    return this.groups?.choose(entry, chunk, consumers) ?? consumers.next() ?? Choice.none;
+    const groups = this.rules.groupsTogether ? this.groups : undefined;
+    return groups?.choose(entry, chunk, consumers) ?? consumers.next() ?? Choice.none;
   }
 
   mayGet(entry: Entry, chunk: Chunk): boolean {
     return this.groups?.mayGet(entry, chunk) ?? true;
   }
 
-  /** The queue is about to be given away: nothing waits for its group any more. */
-  unparkAll(): void {
+  /** Nothing waits for its group any more. @param isGivenAway so is the queue */
+  unparkAll(isGivenAway: boolean): void {
+    this.isGivenAway = isGivenAway;
     this.groups?.unparkAll();
+    this.isGivenAway = false;
   }
 }

@@ -1,3 +1,4 @@
+import type { Rules } from '../../base/rules.js';
 import type { Chunk } from '../../log/chunk.js';
 import type { Lsn } from '../../log/lsn.js';
 import { EnqueueView } from '../../log/record.js';
@@ -15,13 +16,15 @@ const walkSlice = 256;
 export class LastValues {
   private readonly queue: ServedQueue;
   private readonly keys: MessageKeys;
+  private readonly rules: Rules;
   private readonly newest = new Map<string, Lsn>();
   private readonly keyOf = new Map<Lsn, string>();
 
-  constructor(queue: ServedQueue, keys: MessageKeys) {
+  constructor(queue: ServedQueue, keys: MessageKeys, rules: Rules) {
     this.queue = queue;
     this.keys = keys;
-    keys.walk(this.lookUp());
+    this.rules = rules;
+    if (rules.valuesFound) keys.walk(this.lookUp());
   }
 
   /** A message is in the queue now. */
@@ -55,7 +58,7 @@ export class LastValues {
 
   private replace(position: Lsn): void {
     const entry = this.queue.state.index.find(position);
-    if (entry?.state === EntryState.ready) this.queue.dequeue(entry);
+    if (entry?.state === EntryState.ready && this.rules.newestStays) this.queue.dequeue(entry);
   }
 
   private *lookUp(): Generator<number, void> {

@@ -37,6 +37,7 @@ export type Choice = (typeof Choice)[keyof typeof Choice];
 export class MessageGroups {
   private readonly queue: ServedQueue;
   private readonly keys: MessageKeys;
+  private readonly unparked: (position: Lsn) => void;
   private readonly groups = new Map<string, Group>();
   /** Groups of which messages wait for more credit of their consumer. */
   private readonly waiting = new Map<Consumer, Set<Group>>();
@@ -45,30 +46,40 @@ export class MessageGroups {
   /** Messages that wait for their groups. */
   parkedCount = 0;
   /** Held messages of which it is not known yet to which group they belong. */
-  private unknown = 0;
+  private readonly unknown = new Set<Lsn>();
   private readonly view = new EnqueueView();
 
-  constructor(queue: ServedQueue, keys: MessageKeys) {
+  /** @param unparked a message waits no more: it is in its place again */
+  constructor(queue: ServedQueue, keys: MessageKeys, unparked: (position: Lsn) => void) {
     this.queue = queue;
     this.keys = keys;
+    this.unparked = unparked;
   }
 
   /** Who is to have the message, which is the next one that is ready. */
   choose(entry: Entry, chunk: Chunk, consumers: QueueConsumers): Consumer | Choice {
-    if (this.unknown > 0) return Choice.none;
+    if (this.unknown.size > 0) return Choice.none;
     const key = this.keys.of(this.view.set(chunk.bytes!, chunk.view!, entry.offset));
     const group = key === undefined ? undefined : this.groups.get(key);
     if (group === undefined) return consumers.next() ?? Choice.none;
-    if (group.consumer !== undefined && consumers.mayTake(group.consumer)) return group.consumer;
-    return this.park(entry, group);
+    if (!this.mayTake(group)) return this.park(entry, group);
+    if (group.parked.length === 0) return group.consumer!;
+    // Those before it go first.
+    this.unpark(group);
+    return Choice.parked;
   }
 
-  /** The same for a get: false, if somebody else holds messages of its group. */
+  /** Who holds messages of the group can be given one more. */
+  private mayTake({ consumer }: Group): boolean {
+    return consumer !== undefined && this.queue.consumers.mayTake(consumer);
+  }
+
+  /** The same for a get: false, if somebody else holds messages of its group; it stays in turn if that one is to have it. */
   mayGet(entry: Entry, chunk: Chunk): boolean {
     const key = this.keys.of(this.view.set(chunk.bytes!, chunk.view!, entry.offset));
     const group = key === undefined ? undefined : this.groups.get(key);
-    if (this.unknown === 0 && group === undefined) return true;
-    if (group !== undefined) this.park(entry, group);
+    if (this.unknown.size === 0 && group === undefined) return true;
+    if (group !== undefined && !this.mayTake(group)) this.park(entry, group);
     return false;
   }
 
@@ -89,33 +100,38 @@ export class MessageGroups {
 
   /** A client of the primary before holds the message. */
   named(position: Lsn): void {
-    if (this.keyOf.has(position)) return;
-    this.unknown++;
-    const known = (): void => {
-      this.unknown--;
-      this.keys.dispatchSoon(this.queue);
-    };
+    if (this.keyOf.has(position) || this.unknown.has(position)) return;
+    this.unknown.add(position);
     this.keys.read(
       this.queue,
       position,
       (key) => {
-        this.hold(position, key, undefined);
-        known();
+        // Its client may have settled it meanwhile.
+        if (this.known(position)) this.hold(position, key, undefined);
       },
-      known,
+      () => void this.known(position),
     );
+  }
+
+  /** The message needs not be waited for any more. False: it was not. */
+  private known(position: Lsn): boolean {
+    if (!this.unknown.delete(position)) return false;
+    this.keys.dispatchSoon(this.queue);
+    return true;
   }
 
   /** The client has the message no more. */
   released(position: Lsn): void {
+    if (this.known(position)) return;
     const key = this.keyOf.get(position);
     const group = key === undefined ? undefined : this.groups.get(key);
     if (key === undefined || group === undefined) return;
     this.keyOf.delete(position);
     if (--group.held > 0) return;
     this.groups.delete(key);
-    if (group.consumer !== undefined) this.waiting.get(group.consumer)?.delete(group);
     this.unpark(group);
+    const others = group.consumer === undefined ? undefined : this.waiting.get(group.consumer);
+    if (others?.delete(group) === true && others.size === 0) this.waiting.delete(group.consumer!);
   }
 
   /** The consumer can take more. */
@@ -150,7 +166,9 @@ export class MessageGroups {
     for (const position of group.parked.splice(0)) {
       this.parkedCount--;
       const entry = index.find(position);
-      if (entry !== undefined && entry.holder === parkedSlot) index.giveBack(entry, false);
+      if (entry === undefined || entry.holder !== parkedSlot) continue;
+      index.giveBack(entry, false);
+      this.unparked(position);
     }
     this.keys.dispatchSoon(this.queue);
   }

@@ -28,6 +28,7 @@ import { outboxIncarnation } from '../queue/outbox.js';
 import type { DeadLettering } from '../queue/queue-traits.js';
 import { DelayLog } from './delay-log.js';
 import { markerFormat } from './marker-format.js';
+import type { Rerouting } from './rerouting.js';
 import type { ServedQueue } from './served-queue.js';
 
 /** Messages moved in one turn. */
@@ -43,6 +44,8 @@ interface Dead {
   readonly queue: ServedQueue;
   readonly position: Lsn;
   readonly reason: DeathReason;
+  /** Undefined: it goes where its queue wants its dead letters. */
+  readonly rerouting: Rerouting | undefined;
 }
 
 export interface OutboxLogPorts {
@@ -96,8 +99,9 @@ export class OutboxLog {
   }
 
   /** At the end of the turn. The message is settled in its queue's index: nobody is given it any more. */
-  add(queue: ServedQueue, position: Lsn, reason: DeathReason): void {
-    this.dead.push({ queue, position, reason });
+  add(queue: ServedQueue, position: Lsn, reason: DeathReason, rerouting?: Rerouting): void {
+    if (rerouting !== undefined) rerouting.left++;
+    this.dead.push({ queue, position, reason, rerouting });
     this.ports.touch();
   }
 
@@ -109,7 +113,7 @@ export class OutboxLog {
     const entry = queue.state.index.find(position);
     if (entry === undefined) return;
     const isReady = queue.isKnown && this.ports.state.chunk(entry.chunk).bytes !== undefined;
-    if (isReady) this.appendOne({ queue, position, reason });
+    if (isReady) this.appendOne({ queue, position, reason, rerouting: undefined });
     else this.add(queue, position, reason);
   }
 
@@ -128,7 +132,8 @@ export class OutboxLog {
         return;
       }
       if (!this.appendOne(this.dead.peek()!)) return;
-      this.dead.shift();
+      const { rerouting } = this.dead.shift()!;
+      if (rerouting !== undefined) rerouting.left--;
     }
   }
 
@@ -138,14 +143,14 @@ export class OutboxLog {
   }
 
   /** False: it must wait: for its bytes, or for the wiring. */
-  private appendOne({ queue, position, reason }: Dead): boolean {
+  private appendOne({ queue, position, reason, rerouting }: Dead): boolean {
     const entry = queue.gone ? undefined : queue.state.index.find(position);
     if (entry === undefined) return true;
     if (!queue.isKnown) {
       this.waitFor(lookAgainMs);
       return false;
     }
-    const to = this.isUsable ? queue.traits.deadLettering : undefined;
+    const to = this.isUsable ? (rerouting?.to ?? queue.traits.deadLettering) : undefined;
     if (to === undefined) {
       this.dequeue(queue.incarnation, position, entry.durable);
       return true;

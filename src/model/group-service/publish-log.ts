@@ -10,6 +10,7 @@ import { Origins } from '../origins.js';
 import { delayedIncarnation, partsIncarnation } from '../queue/outbox.js';
 import { Overflow } from '../queue/queue-traits.js';
 import { markerFormat } from './marker-format.js';
+import type { Flows } from './flows.js';
 import type { LargeLog } from './large-log.js';
 import type { OutboxLog } from './outbox-log.js';
 import { PublishTargets } from './publish-targets.js';
@@ -19,6 +20,18 @@ import type { TraitsOf } from './traits-of.js';
 const noMessage = new MessageParts();
 const noQueues: readonly number[] = [];
 const forEver = Number.POSITIVE_INFINITY;
+
+/** What it needs of the group's service. */
+export interface PublishLogPorts {
+  readonly state: GroupState;
+  readonly appender: GroupAppender;
+  readonly traits: TraitsOf;
+  readonly rules: Rules;
+  readonly clock: Pick<Clock, 'wall'>;
+  readonly outbox: OutboxLog;
+  readonly flows: Flows;
+  readonly large: LargeLog;
+}
 
 /** Takes publishes into the log. The numbers of their publishers were checked. */
 export class PublishLog {
@@ -38,16 +51,9 @@ export class PublishLog {
   private readonly view = new EnqueueView();
   private readonly parts = new MessageParts();
 
-  constructor(
-    state: GroupState,
-    appender: GroupAppender,
-    traits: TraitsOf,
-    rules: Rules,
-    clock: Pick<Clock, 'wall'>,
-    outbox: OutboxLog,
-    large: LargeLog,
-    serve: (incarnation: Lsn) => ServedQueue | undefined,
-  ) {
+  /** @param serve the queue is to be looked after, though it may have no consumer */
+  constructor(ports: PublishLogPorts, serve: (incarnation: Lsn) => ServedQueue | undefined) {
+    const { state, appender, traits, rules, clock, outbox, flows, large } = ports;
     this.state = state;
     this.appender = appender;
     this.traits = traits;
@@ -55,7 +61,7 @@ export class PublishLog {
     this.clock = clock;
     this.outbox = outbox;
     this.large = large;
-    this.targets = new PublishTargets(state, traits, rules, serve);
+    this.targets = new PublishTargets(state, traits, rules, flows, serve);
     this.origins.merge(state.origins.list());
   }
 
@@ -114,7 +120,10 @@ export class PublishLog {
     let bytes = (targets.count + 1) * enqueueLength(parts, targets.queues.length);
     for (const one of dead) bytes += enqueueLength(one, 1);
     this.appender.reserve(bytes);
-    this.appendTaken(parts, durable, boot, sequence);
+    // Who finds the dead in the journal must find the number, too: else it is refused, and dead, once more when it is sent again.
+    const isTaken = targets.count > 0 && this.rules.othersTake;
+    if (isTaken) this.appendTaken(parts, durable, boot, sequence);
+    else if (sequence !== 0) this.appendNumber(boot, sequence, durable && dead.length > 0);
     for (const one of dead) outbox.write(one, durable);
   }
 
@@ -204,7 +213,7 @@ export class PublishLog {
   /** @param own when the message expires by itself; 0 = never */
   private expiry(own: number, ttlMs: number): number {
     if (ttlMs === forEver) return own;
-    const at = ttlMs === 0 ? immediately : this.clock.wall() + ttlMs;
+    const at = ttlMs === 0 ? immediately : this.clock.wall() + (this.rules.diesInTime ? ttlMs : 0);
     return own === 0 ? at : Math.min(own, at);
   }
 

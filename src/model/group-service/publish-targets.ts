@@ -4,7 +4,8 @@ import type { Lsn } from '../../log/lsn.js';
 import type { MessageParts } from '../../log/record.js';
 import type { GroupAppender } from '../group-port.js';
 import type { GroupState, QueueState } from '../group-state.js';
-import { needsCare, noTraits, Overflow } from '../queue/queue-traits.js';
+import { needsCare, noTraits, refusesMore } from '../queue/queue-traits.js';
+import type { Flows } from './flows.js';
 import { markerFormat } from './marker-format.js';
 import type { ServedQueue } from './served-queue.js';
 import type { TraitsOf } from './traits-of.js';
@@ -27,10 +28,18 @@ export class PublishTargets {
   private readonly state: GroupState;
   private readonly traits: TraitsOf;
   private readonly rules: Rules;
+  private readonly flows: Flows;
   private readonly serve: (incarnation: Lsn) => ServedQueue | undefined;
 
   /** @param serve the queue is to be looked after, though it may have no consumer */
-  constructor(state: GroupState, traits: TraitsOf, rules: Rules, serve: (incarnation: Lsn) => ServedQueue | undefined) {
+  constructor(
+    state: GroupState,
+    traits: TraitsOf,
+    rules: Rules,
+    flows: Flows,
+    serve: (incarnation: Lsn) => ServedQueue | undefined,
+  ) {
+    this.flows = flows;
     this.state = state;
     this.traits = traits;
     this.rules = rules;
@@ -61,8 +70,9 @@ export class PublishTargets {
     if (traits !== noTraits || parts.expiresAt !== 0) {
       const isNeeded = queue.watcher === undefined && (parts.expiresAt !== 0 || needsCare(traits));
       const served = isNeeded ? this.serve(queue.incarnation) : (queue.watcher as ServedQueue | undefined);
-      const mayRefuse = traits.overflow !== Overflow.dropHead && appender.version >= Feature.overflow;
+      const mayRefuse = refusesMore(traits.overflow) && appender.version >= Feature.overflow;
       if (mayRefuse && served !== undefined && this.isRefused(served, parts)) return false;
+      if (traits.flow !== undefined && served !== undefined) this.flows.taken(served, parts.contentLength);
     }
     if (traits.ttlMs !== this.ttlMs) {
       this.isMixed ||= this.count > 0;

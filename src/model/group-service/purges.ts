@@ -1,22 +1,36 @@
+import type { Slices } from '../../base/slices.js';
 import type { Lsn } from '../../log/lsn.js';
+import type { DeadLettering } from '../queue/queue-traits.js';
 import type { Answers } from './answers.js';
 import type { Attachment } from './attachment.js';
+import type { OutboxLog } from './outbox-log.js';
+import { Rerouting } from './rerouting.js';
 import type { ServedQueue } from './served-queue.js';
+import type { ServiceTimers } from './service-timers.js';
 
-export interface PurgesPorts {
-  readonly answers: Answers;
-  later(run: () => void): void;
+/** How often it is looked whether the outbox has gone on. */
+const outboxPollMs = 2;
+
+/** What it needs of its service. */
+export interface PurgesService {
+  readonly state: { readonly slices: Slices };
+  readonly timers: ServiceTimers;
+  readonly outbox: Pick<OutboxLog, 'isFull'>;
+  served(incarnation: Lsn): ServedQueue | undefined;
   touch(): void;
-  isClosed(): boolean;
 }
 
-/** Purges of queues, in slices; each is answered when all that it took out is committed. */
+/** Purges of queues, in slices, for good or for other queues; each is answered when all that it took out is committed. */
 export class Purges {
-  private readonly ports: PurgesPorts;
+  private readonly service: PurgesService;
+  private readonly answers: Answers;
+  private readonly isClosed: () => boolean;
   private count = 0;
 
-  constructor(ports: PurgesPorts) {
-    this.ports = ports;
+  constructor(service: PurgesService, answers: Answers, isClosed: () => boolean) {
+    this.service = service;
+    this.answers = answers;
+    this.isClosed = isClosed;
   }
 
   /** None is under way. */
@@ -24,24 +38,40 @@ export class Purges {
     return this.count === 0;
   }
 
-  /** Purges the messages that are ready and in the queue now. */
-  begin(attachment: Attachment, request: number, queue: ServedQueue): void {
+  /** Purges the messages that are ready and in the queue now. @param to they go there */
+  begin(attachment: Attachment, request: number, incarnation: Lsn, to: DeadLettering | undefined): void {
+    const queue = this.service.served(incarnation);
     this.count++;
-    this.goOn(attachment, request, queue, queue.state.index.last, 0);
+    if (queue === undefined) return this.end(attachment, request, 0, true);
+    const rerouting = to === undefined ? undefined : new Rerouting(to);
+    this.goOn(attachment, request, queue, rerouting, queue.state.index.last, 0);
   }
 
-  private goOn(attachment: Attachment, request: number, queue: ServedQueue, until: Lsn, before: number): void {
-    const { answers, later, touch, isClosed } = this.ports;
-    if (isClosed()) return;
-    const slice = queue.gone ? 0 : queue.purgeSlice(until);
+  private goOn(
+    attachment: Attachment,
+    request: number,
+    queue: ServedQueue,
+    rerouting: Rerouting | undefined,
+    until: Lsn,
+    before: number,
+  ): void {
+    if (this.isClosed()) return;
+    const { state, timers, outbox } = this.service;
+    const waits = rerouting !== undefined && outbox.isFull;
+    const slice = queue.gone || waits ? 0 : queue.purgeSlice(until, rerouting);
     const count = before + slice;
-    if (slice > 0) {
-      later(() => this.goOn(attachment, request, queue, until, count));
-      return;
-    }
+    const goOn = (): void => this.goOn(attachment, request, queue, rerouting, until, count);
+    const isOnTheWay = rerouting !== undefined && rerouting.left > 0;
+    if (slice > 0) state.slices.later(goOn);
+    // The outbox may have to read what it is to take.
+    else if (waits || isOnTheWay) timers.after(outboxPollMs, goOn);
+    else this.end(attachment, request, count, queue.gone);
+  }
+
+  private end(attachment: Attachment, request: number, count: number, isGone: boolean): void {
     this.count--;
-    const refusal = queue.gone ? 'not-found: the queue is gone' : '';
-    answers.addAfterCommit(attachment, (client) => client.purged(request, count, refusal));
-    touch();
+    const refusal = isGone ? 'not-found: the queue is gone' : '';
+    this.answers.addAfterCommit(attachment, (client) => client.purged(request, count, refusal));
+    this.service.touch();
   }
 }

@@ -1,3 +1,4 @@
+import type { Rules } from '../../base/rules.js';
 import { Feature } from '../../base/versions.js';
 import type { Lsn } from '../../log/lsn.js';
 import { encodeReturned, returnedLength } from '../../log/record.js';
@@ -19,11 +20,13 @@ export class ReturnLog {
   private readonly appender: GroupAppender;
   /** As committed. */
   private readonly returns: Returns;
+  private readonly rules: Rules;
   private readonly batches = new Map<ServedQueue, Batch>();
 
-  constructor(appender: GroupAppender, returns: Returns) {
+  constructor(appender: GroupAppender, returns: Returns, rules: Rules) {
     this.appender = appender;
     this.returns = returns;
+    this.rules = rules;
   }
 
   /** Everything that came back is in the log. */
@@ -55,7 +58,7 @@ export class ReturnLog {
   append(): void {
     if (this.batches.size === 0) return;
     for (const [queue, { positions, counts }] of this.batches) {
-      if (queue.gone || this.appender.version < Feature.returns) continue;
+      if (queue.gone || this.appender.version < Feature.returns || !this.rules.returnsLogged) continue;
       for (let from = 0; from < positions.length; from += positionsMax)
         this.write(queue, positions.slice(from, from + positionsMax), counts.slice(from, from + positionsMax));
     }

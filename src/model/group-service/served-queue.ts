@@ -5,7 +5,6 @@
 import { Ring } from '../../base/ring.js';
 import type { Chunk } from '../../log/chunk.js';
 import type { Lsn } from '../../log/lsn.js';
-import { manifestOf } from '../../log/large.js';
 import { EnqueueView, RecordFlag } from '../../log/record.js';
 import { DeathReason } from '../dead-letter/death.js';
 import { deliveryCost } from '../delivery-cost.js';
@@ -16,6 +15,8 @@ import type { QueueTraits } from '../queue/queue-traits.js';
 import { type Attachment, AttachmentState } from './attachment.js';
 import type { Consumer, PendingGet } from './consumer.js';
 import type { Expiring } from './expiry.js';
+import { FairShares } from './fair-shares.js';
+import type { QueueFlow } from './flows.js';
 import type { GroupService } from './group-service.js';
 import type { HandOverWriter } from './hand-over.js';
 import { KeyedQueue } from './keyed-queue.js';
@@ -23,6 +24,8 @@ import type { Lease } from './lease.js';
 import { markerFormat, moverTag } from './marker-format.js';
 import { Choice } from './message-groups.js';
 import { QueueConsumers } from './queue-consumers.js';
+import { QueueReads } from './queue-reads.js';
+import type { Rerouting } from './rerouting.js';
 import { SettlementBatch } from './settlement-batch.js';
 import { Shedding } from './shedding.js';
 
@@ -30,8 +33,8 @@ import { Shedding } from './shedding.js';
 export const giveBackSlice = 512;
 /** Messages purged in one turn. */
 const purgeSlice = 16_384;
-/** A chunk that could not be read is tried again after this time. */
-const readRetryMs = 1000;
+/** The same of messages that are sent elsewhere. */
+const rerouteSlice = 256;
 
 /** One for all queues: it is valid only while it is handed over. */
 const view = new EnqueueView();
@@ -49,29 +52,34 @@ export class ServedQueue implements QueueWatcher, Expiring {
   expiryBucket = 0;
   /** How long it goes without use, if that matters. */
   lease: Lease | undefined = undefined;
+  /** How full it is, if its publishers may have to wait for it. */
+  flow: QueueFlow | undefined = undefined;
   /** How often messages came back since this service began. */
   readonly returned: Map<Lsn, number> = new Map();
   /** What it gives up by itself. */
   readonly shedding: Shedding;
+  readonly reads: QueueReads;
   /** What it does by messages' headers, once that is known; and what clients were known to hold before. */
   private keyed: KeyedQueue | undefined;
   private knowsKeys = false;
   private namedEarly: Lsn[] = [];
+  /** Once a message went out of a queue whose priorities have shares. */
+  private shares: FairShares | undefined;
   private readonly service: GroupService;
   /** The highest position handed to anyone. */
   private handedUpTo: Lsn;
   /** What the last primary's clients held, and no node has named yet; see HandOver. */
   private unnamed: Set<Lsn> | undefined;
   private readonly gets = new Ring<PendingGet>();
-  private isLoading = false;
   /** Only without `requeueInPlace`: what was given back and is kept for the end. */
   private readonly late: Lsn[] = [];
 
   constructor(service: GroupService, state: QueueState) {
     this.service = service;
     this.state = state;
-    this.consumers = new QueueConsumers(() => this.traits.singleActive);
+    this.consumers = new QueueConsumers(() => this.traits.singleActive && service.rules.oneActive);
     this.shedding = new Shedding(this, service);
+    this.reads = new QueueReads(this, service);
     const handedOver = service.handedOver(state.incarnation);
     this.handedUpTo = handedOver?.handedUpTo ?? 0;
     this.unnamed = handedOver?.unnamed;
@@ -86,6 +94,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
 
   added(position: Lsn, body: number, chunk: Chunk, offset: number): void {
     this.shedding.added(body);
+    if (this.flow !== undefined) this.flow.added(body);
     if (!this.knowsKeys) this.findKeys();
     if (this.keyed !== undefined) this.keyed.added(position, chunk, offset);
     if (!this.isDirty && (this.hasDemand || this.shedding.isDue)) this.service.dispatchSoon(this);
@@ -95,7 +104,8 @@ export class ServedQueue implements QueueWatcher, Expiring {
     if (!this.isKnown) return;
     this.knowsKeys = true;
     this.keyed = KeyedQueue.of(this, this.service);
-    for (const position of this.namedEarly) this.keyed?.named(position);
+    for (const position of this.namedEarly)
+      if (this.state.index.find(position)?.state === EntryState.delivered) this.keyed?.named(position);
     this.namedEarly = [];
   }
 
@@ -139,11 +149,12 @@ export class ServedQueue implements QueueWatcher, Expiring {
   /** The way to the consumer's node has room again. */
   unpark(consumer: Consumer): void {
     consumer.parked = false;
+    this.keyed?.granted(consumer);
     this.enlist(consumer);
   }
 
   addGet(get: PendingGet): void {
-    this.service.leases.used(this);
+    if (this.service.rules.useKeeps) this.service.leases.used(this);
     this.gets.push(get);
     this.service.dispatchSoon(this);
   }
@@ -183,16 +194,21 @@ export class ServedQueue implements QueueWatcher, Expiring {
   bury(entry: Entry, reason: DeathReason): void {
     const { outbox } = this.service;
     if (this.isKnown && (this.traits.deadLettering === undefined || !outbox.isUsable)) return this.dequeue(entry);
+    this.sendOn(entry, reason);
+  }
+
+  private sendOn(entry: Entry, reason: DeathReason, rerouting?: Rerouting): void {
     const { position } = entry;
     this.left(position);
     this.state.index.settle(entry);
-    outbox.add(this, position, reason);
+    this.service.outbox.add(this, position, reason, rerouting);
   }
 
   /** The message is on its way out of the queue. */
   left(position: Lsn): void {
     if (this.returned.size > 0) this.returned.delete(position);
     if (this.keyed !== undefined) this.keyed.left(position);
+    if (this.flow?.isStopped === true) this.service.flows.left(this);
   }
 
   /** The wiring says what is asked of it. After a restart it may come a little later than messages do. */
@@ -230,7 +246,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   /** Counts that the message came back. True: too often, so it leaves the queue. */
   private countReturn(entry: Entry): boolean {
     const count = this.service.returns.add(this, entry.position);
-    if (count <= this.traits.returnsMax) return false;
+    if (count <= this.traits.returnsMax || !this.service.rules.returnsLimited) return false;
     this.bury(entry, DeathReason.deliveryLimit);
     return true;
   }
@@ -259,10 +275,12 @@ export class ServedQueue implements QueueWatcher, Expiring {
     const entry = index.find(position);
     if (entry === undefined) return;
     this.unnamed?.delete(position);
-    if (this.keyed !== undefined) this.keyed.named(position);
-    else if (!this.knowsKeys) this.namedEarly.push(position);
     if (entry.state === EntryState.ready) index.deliver(entry, holder);
     else if (entry.state === EntryState.delivered && entry.holder === replaced) index.handOver(entry, holder);
+    // What its client has settled before is on its way out, though it may not know that.
+    else return;
+    if (this.keyed !== undefined) this.keyed.named(position);
+    else if (!this.knowsKeys) this.namedEarly.push(position);
   }
 
   /** A node gives back what its older attachment `replaced` has, or what the last primary's clients held. */
@@ -290,7 +308,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
 
   /** Writes what the next primary must know. Nothing changes meanwhile. Yields how much work each step was. */
   *writeHandOver(writer: HandOverWriter): Generator<number, void> {
-    this.keyed?.unparkAll();
+    this.keyed?.unparkAll(true);
     writer.beginQueue(this.incarnation, this.handedUpTo);
     const add = (position: Lsn, held: boolean, flagged: boolean): void => writer.add(position, held, flagged);
     for (let from = this.service.flagBefore; from !== Number.POSITIVE_INFINITY; ) {
@@ -299,15 +317,17 @@ export class ServedQueue implements QueueWatcher, Expiring {
     }
   }
 
-  /** Marks up to a slice of the ready messages up to `until` for dequeueing; returns how many. 0 = there are none left. */
-  purgeSlice(until: Lsn): number {
+  /** Up to a slice of the ready messages up to `until` leave: for good, or elsewhere. Returns how many; 0 = there are none left. */
+  purgeSlice(until: Lsn, rerouting?: Rerouting): number {
     const { index } = this.state;
-    const most = this.service.state.slices.size(purgeSlice);
+    const most = this.service.state.slices.size(rerouting === undefined ? purgeSlice : rerouteSlice);
+    this.keyed?.unparkAll(false);
     let count = 0;
     for (; count < most; count++) {
       const entry = index.nextReady(until);
       if (entry === undefined) break;
-      this.dequeue(entry);
+      if (rerouting === undefined) this.dequeue(entry);
+      else this.sendOn(entry, DeathReason.rerouted, rerouting);
     }
     return count;
   }
@@ -321,18 +341,18 @@ export class ServedQueue implements QueueWatcher, Expiring {
   dispatch(max: number): number {
     if (!this.knowsKeys) this.findKeys();
     if (this.gone || !this.serveGets()) return 0;
-    const { index } = this.state;
+    const { fairShares } = this.traits;
     const { state } = this.service;
     let count = 0;
     for (; this.consumers.hasWaiting; count++) {
-      const entry = index.nextReady();
+      const entry = this.next(fairShares);
       if (entry === undefined) {
         if (!this.takeLate()) break;
         continue;
       }
       const chunk = state.chunk(entry.chunk);
       if (chunk.bytes === undefined) {
-        this.load(chunk);
+        this.reads.load(chunk);
         break;
       }
       if (count === max) {
@@ -350,7 +370,16 @@ export class ServedQueue implements QueueWatcher, Expiring {
       this.deliverTo(consumer, entry, chunk);
       this.enlist(consumer);
     }
+    // The next one may be for a get again.
+    if (count > 0 && this.gets.length > 0 && this.keyed !== undefined) this.service.dispatchLater(this);
     return count + this.shedding.run(max - count);
+  }
+
+  /** The message that goes out next. */
+  private next(fairShares: readonly number[] | undefined): Entry | undefined {
+    if (fairShares === undefined) return this.state.index.nextReady();
+    this.shares ??= new FairShares();
+    return this.shares.next(this.state.index, fairShares);
   }
 
   /** The first message's time has come. */
@@ -363,27 +392,13 @@ export class ServedQueue implements QueueWatcher, Expiring {
     view.set(chunk.bytes!, chunk.view!, entry.offset);
     // Somebody else than the mover comes upon a marker: it is said again.
     if (view.format === markerFormat && consumer.tag !== moverTag) return this.dequeue(entry);
-    if (view.isLarge && !this.holdBody(consumer.attachment)) return this.dequeue(entry);
+    if (view.isLarge && !consumer.attachment.bodies.take(view, this.incarnation)) return this.dequeue(entry);
     const redelivered = this.isFlagged(entry);
     consumer.hasDelivered = true;
     consumer.credit -= deliveryCost(consumer.noAck, view.length);
     this.hand(entry, position, consumer.noAck, consumer.attachment, consumer);
     const { client } = consumer.attachment;
     client.deliver(consumer.subscriber, this.incarnation, position, redelivered, view, this.returnsOf(position));
-  }
-
-  /** The large message at hand, in `view`, is about to be handed over. False: some of it was lost by damage. */
-  private holdBody({ bodies }: Attachment): boolean {
-    const manifest = manifestOf(view.view, view.start);
-    if (this.service.large.isReadable(manifest)) {
-      bodies.hold(manifest);
-      return true;
-    }
-    this.service.logger.error('a large message is dropped: parts of it were lost by damage', {
-      queue: this.incarnation,
-      position: view.lsn,
-    });
-    return false;
   }
 
   /** How often the message came back, as far as clients are to know. */
@@ -401,6 +416,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   private hand(entry: Entry, position: Lsn, noAck: boolean, attachment: Attachment, consumer?: Consumer): void {
     if (position > this.handedUpTo) this.handedUpTo = position;
     attachment.delivered++;
+    if (this.shares !== undefined) this.shares.took(this.state.index, entry);
     if (noAck) return this.dequeue(entry);
     this.state.index.deliver(entry, attachment.slot);
     if (this.keyed !== undefined) this.keyed.held(position, view, consumer);
@@ -408,7 +424,9 @@ export class ServedQueue implements QueueWatcher, Expiring {
 
   /** Returns false if a message has to be read first. */
   private serveGets(): boolean {
+    if (this.gets.length === 0) return true;
     const { index } = this.state;
+    const { fairShares } = this.traits;
     for (;;) {
       const get = this.gets.peek();
       if (get === undefined) return true;
@@ -416,7 +434,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
         this.gets.shift();
         continue;
       }
-      const entry = index.nextReady();
+      const entry = this.next(fairShares);
       if (entry === undefined) {
         if (this.takeLate()) continue;
         this.gets.shift();
@@ -425,7 +443,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
       }
       const chunk = this.service.state.chunk(entry.chunk);
       if (chunk.bytes === undefined) {
-        this.load(chunk);
+        this.reads.load(chunk);
         return false;
       }
       if (this.shedding.hasExpired(entry, chunk)) {
@@ -443,7 +461,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
         this.dequeue(entry);
         continue;
       }
-      if (view.isLarge && !this.holdBody(get.attachment)) {
+      if (view.isLarge && !get.attachment.bodies.take(view, this.incarnation)) {
         this.dequeue(entry);
         continue;
       }
@@ -453,25 +471,6 @@ export class ServedQueue implements QueueWatcher, Expiring {
       const returns = this.returnsOf(position);
       get.attachment.client.got(get.request, this.incarnation, position, redelivered, index.ready, view, returns);
     }
-  }
-
-  /** Reads the chunk back; dispatch goes on when it is there. The chunk store reads ahead. */
-  load(chunk: Chunk): void {
-    if (this.isLoading) return;
-    this.isLoading = true;
-    this.service.state.chunks.load(chunk, (error) => {
-      this.isLoading = false;
-      if (error === undefined) {
-        this.service.loaded(this, chunk);
-        return;
-      }
-      this.service.logger.error('a queue waits for messages that cannot be read back', {
-        queue: this.incarnation,
-        chunk: chunk.id,
-        reason: error.message,
-      });
-      this.service.timers.after(readRetryMs, () => this.service.dispatchSoon(this));
-    });
   }
 
   private enlist(consumer: Consumer): void {

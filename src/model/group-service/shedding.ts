@@ -2,7 +2,7 @@ import type { Chunk } from '../../log/chunk.js';
 import { expiresAt, immediately } from '../../log/record.js';
 import { DeathReason } from '../dead-letter/death.js';
 import type { Entry } from '../queue/message-index.js';
-import { noTraits, Overflow } from '../queue/queue-traits.js';
+import { noTraits, Overflow, refusesMore } from '../queue/queue-traits.js';
 import type { GroupService } from './group-service.js';
 import type { ServedQueue } from './served-queue.js';
 
@@ -40,7 +40,7 @@ export class Shedding {
   admit(body: number): boolean {
     const { index } = this.queue.state;
     const { lengthMax, bytesMax, overflow } = this.queue.traits;
-    if (overflow === Overflow.dropHead) return true;
+    if (!refusesMore(overflow) || !this.service.rules.fullRefuses) return true;
     if (index.ready + this.coming >= lengthMax || index.readyBytes + this.comingBytes + body > bytesMax) return false;
     this.coming++;
     this.comingBytes += body;
@@ -49,7 +49,7 @@ export class Shedding {
 
   /** The message may not be handed out any more. One that is for whoever takes it at once may. */
   hasExpired(entry: Entry, chunk: Chunk): boolean {
-    if (!this.queue.state.mayExpire || this.keepsAll) return false;
+    if (!this.queue.state.mayExpire || this.keepsAll || !this.service.rules.timeKept) return false;
     const at = expiresAt(chunk.view!, entry.offset);
     return at > immediately && at <= this.service.expiry.wall();
   }
@@ -73,7 +73,7 @@ export class Shedding {
     let count = 0;
     if (this.keepsAll) return count;
     for (; state.mayExpire || this.isTooMuch; count++) {
-      const entry = state.index.nextReady();
+      const entry = this.first;
       if (entry === undefined) {
         if (state.index.size === 0) state.mayExpire = false;
         break;
@@ -81,7 +81,7 @@ export class Shedding {
       const { isTooMuch } = this;
       const chunk = service.state.chunk(entry.chunk);
       if (chunk.bytes === undefined && !(isTooMuch && traits.deadLettering === undefined)) {
-        queue.load(chunk);
+        queue.reads.load(chunk);
         break;
       }
       if (count >= max) {
@@ -95,10 +95,19 @@ export class Shedding {
     return count;
   }
 
+  /** What it lets go of next. */
+  private get first(): Entry | undefined {
+    const { state, traits } = this.queue;
+    return traits.overflow === Overflow.dropLowest && this.isTooMuch
+      ? state.index.leastReady()
+      : state.index.nextReady();
+  }
+
   private get isTooMuch(): boolean {
     const { index } = this.queue.state;
     const { lengthMax, bytesMax, overflow } = this.queue.traits;
-    return overflow === Overflow.dropHead && (index.ready > lengthMax || index.readyBytes > bytesMax);
+    if (index.ready <= lengthMax && index.readyBytes <= bytesMax) return false;
+    return !refusesMore(overflow) && this.service.rules.lengthKept;
   }
 
   /** What it would give up is to go elsewhere, and not all nodes know how: nothing expires or is too much. */
@@ -108,9 +117,9 @@ export class Shedding {
 
   /** The message has expired; if not, the queue is looked at again when it does. */
   private isOver(entry: Entry, chunk: Chunk): boolean {
-    const { expiry } = this.service;
+    const { expiry, rules } = this.service;
     const at = expiresAt(chunk.view!, entry.offset);
-    if (at === 0) return false;
+    if (at === 0 || !rules.timeKept) return false;
     if (at <= expiry.wall()) return true;
     expiry.watch(this.queue, at);
     return false;

@@ -4,6 +4,8 @@
  */
 import { Overflow } from '../queue/queue-traits.js';
 import { type Check, integer, oneOf, text } from '../wiring/argument-checks.js';
+import { aliasCheck, aliasOf } from './aliases.js';
+import { flowSettingProblem } from './flow-settings.js';
 
 export const ApplyTo = { queues: 'queues', exchanges: 'exchanges', all: 'all' } as const;
 export type ApplyTo = (typeof ApplyTo)[keyof typeof ApplyTo];
@@ -71,6 +73,10 @@ const settings: readonly Setting[] = [
   { key: 'max-length', check: integer(0), of: 'queues' },
   { key: 'max-length-bytes', check: integer(0), of: 'queues' },
   { key: 'overflow', check: oneOf(...Object.values(Overflow)), of: 'queues' },
+  { key: 'flow-stop-count', check: integer(0), of: 'queues' },
+  { key: 'flow-stop-size', check: integer(0), of: 'queues' },
+  { key: 'flow-resume-count', check: integer(0), of: 'queues' },
+  { key: 'flow-resume-size', check: integer(0), of: 'queues' },
   { key: 'expires', check: integer(1, durationMax), of: 'queues' },
   { key: 'delivery-limit', check: integer(-1), of: 'queues' },
   { key: 'dead-letter-exchange', check: text, of: 'queues' },
@@ -78,21 +84,28 @@ const settings: readonly Setting[] = [
   { key: 'alternate-exchange', check: text, of: 'exchanges' },
 ];
 
+const queueSettings = settings.filter(({ of }) => of !== 'exchanges');
+const knownKeys = settings.map(({ key }) => key).join(', ');
+
 /** The arguments of queues that stand for settings, with what they may be. */
 export const settingArguments: readonly (readonly [argument: string, check: Check])[] = [
-  ...settings.filter(({ of }) => of !== 'exchanges').map(({ key, check }) => [`x-${key}`, check] as const),
+  ...queueSettings.map(({ key, check }) => [`x-${key}`, check] as const),
+  ...queueSettings.flatMap(({ key, check }) => {
+    const alias = aliasOf(key);
+    return alias === undefined ? [] : [[alias, aliasCheck(key, check)] as const];
+  }),
   ...replicateArguments.slice(1).map((alias) => [alias, checkReplicate] as const),
 ];
 
 /**
  * Checks a definition as it came from outside.
+ * @param known the keys that it may have, for the text
  * @returns '' or what is wrong with it.
  */
-export function definitionProblem(definition: unknown, applyTo: ApplyTo): string {
+export function definitionProblem(definition: unknown, applyTo: ApplyTo, known: string = knownKeys): string {
   if (typeof definition !== 'object' || definition === null || Array.isArray(definition))
     return 'the definition must be an object of keys and values';
   const entries = Object.entries(definition as Record<string, unknown>);
-  const known = settings.map(({ key }) => key).join(', ');
   if (entries.length === 0) return `the definition sets nothing: it may have ${known}`;
   for (const [key, value] of entries) {
     const setting = settings.find((candidate) => candidate.key === key);
@@ -104,5 +117,6 @@ export function definitionProblem(definition: unknown, applyTo: ApplyTo): string
     if (setting.of !== 'all' && applyTo !== ApplyTo.all && applyTo !== setting.of)
       return `'${key}' is for ${setting.of}, the policy is applied to ${applyTo}`;
   }
-  return '';
+  const problem = flowSettingProblem((key) => (definition as Definition)[key]);
+  return problem === undefined ? '' : `'${problem.key}' cannot be: ${problem.reason}`;
 }

@@ -1,104 +1,75 @@
-/** The policies of all vhosts, as far as this node knows the wiring. */
+/** All policies, as far as this node knows the wiring: those of whoever uses a vhost, and those of operators, which limit them. */
+import type { Definition } from './definition.js';
 import type { PolicyObject } from '../wiring/objects.js';
-import { Newest } from '../exchange/newest.js';
-import { ApplyTo } from './definition.js';
-import { PatternError } from './pattern-parser.js';
-import { Pattern } from './pattern.js';
+import { mergedDefinition } from './operator-definition.js';
+import { PolicyNames } from './policy-names.js';
 
-interface Applied {
-  readonly policy: PolicyObject;
-  readonly pattern: Pattern;
+/** What applies to one queue. */
+export interface AppliedPolicies {
+  readonly policy: PolicyObject | undefined;
+  readonly operatorPolicy: PolicyObject | undefined;
+  /** Of both together; undefined: neither applies. */
+  readonly definition: Definition | undefined;
 }
 
 export class Policies {
   /** Changes with every change of a policy. */
   version = 0;
-  private readonly vhosts = new Map<string, Map<string, Newest<PolicyObject>>>();
-  /** Per vhost, the one that goes first first; made again when it is asked for after a change. */
-  private readonly ordered = new Map<string, readonly Applied[]>();
+  private readonly kinds = { policy: new PolicyNames(), operatorPolicy: new PolicyNames() };
+  /** Queues to which the same policies apply share this. As of `version`. */
+  private readonly applied = new Map<PolicyObject | undefined, Map<PolicyObject | undefined, AppliedPolicies>>();
 
   add(policy: PolicyObject): void {
-    let names = this.vhosts.get(policy.vhost);
-    if (names === undefined) {
-      names = new Map();
-      this.vhosts.set(policy.vhost, names);
-    }
-    let named = names.get(policy.name);
-    if (named === undefined) {
-      named = new Newest();
-      names.set(policy.name, named);
-    }
-    named.add(policy);
-    this.changed(policy.vhost);
+    this.changed();
+    this.kinds[policy.kind].add(policy);
   }
 
   remove(policy: PolicyObject): void {
-    const names = this.vhosts.get(policy.vhost);
-    const named = names?.get(policy.name);
-    if (names === undefined || named === undefined) return;
-    named.remove(policy);
-    if (named.current === undefined) names.delete(policy.name);
-    if (names.size === 0) this.vhosts.delete(policy.vhost);
-    this.changed(policy.vhost);
+    this.changed();
+    this.kinds[policy.kind].remove(policy);
   }
 
-  /** Those in effect, in no particular order. */
-  *all(): Generator<PolicyObject, void> {
-    for (const names of this.vhosts.values()) for (const { current } of names.values()) yield current!;
+  /** Those of one kind. */
+  of(kind: PolicyObject['kind']): PolicyNames {
+    return this.kinds[kind];
   }
 
-  find(vhost: string, name: string): PolicyObject | undefined {
-    return this.vhosts.get(vhost)?.get(name)?.current;
+  /** The one policy that applies to an exchange. */
+  ofExchange(vhost: string, name: string): PolicyObject | undefined {
+    return this.kinds.policy.find('exchanges', vhost, name);
   }
 
-  /** All that have the name: one, or while it is being replaced, or after that was interrupted, more. */
-  named(vhost: string, name: string): readonly PolicyObject[] {
-    return this.vhosts.get(vhost)?.get(name)?.all() ?? [];
+  /** The same object for all queues to which the same policies apply, for as long as `version` stays. */
+  ofQueue(vhost: string, name: string): AppliedPolicies {
+    const policy = this.kinds.policy.find('queues', vhost, name);
+    const operatorPolicy = this.kinds.operatorPolicy.find('queues', vhost, name);
+    let beside = this.applied.get(policy);
+    if (beside === undefined) {
+      beside = new Map();
+      this.applied.set(policy, beside);
+    }
+    let both = beside.get(operatorPolicy);
+    if (both === undefined) {
+      both = { policy, operatorPolicy, definition: mergedDefinition(policy?.definition, operatorPolicy?.definition) };
+      beside.set(operatorPolicy, both);
+    }
+    return both;
   }
 
   /** All policies of a vhost, whether they are in effect or not. */
   *ofVhost(vhost: string): Generator<PolicyObject, void> {
-    for (const named of this.vhosts.get(vhost)?.values() ?? []) yield* named.all();
+    yield* this.kinds.policy.ofVhost(vhost);
+    yield* this.kinds.operatorPolicy.ofVhost(vhost);
   }
 
-  /** Vhosts that have policies. */
-  vhostNames(): Iterable<string> {
-    return this.vhosts.keys();
+  /** Vhosts that have policies; some may come twice. */
+  *vhostNames(): Generator<string, void> {
+    yield* this.kinds.policy.vhostNames();
+    yield* this.kinds.operatorPolicy.vhostNames();
   }
 
-  /** The one policy that applies: the highest priority of those that match, the first name among equals. */
-  of(kind: 'queues' | 'exchanges', vhost: string, name: string): PolicyObject | undefined {
-    for (const { policy, pattern } of this.inOrder(vhost)) {
-      if (policy.applyTo !== ApplyTo.all && policy.applyTo !== kind) continue;
-      if (pattern.matches(name)) return policy;
-    }
-    return undefined;
-  }
-
-  private changed(vhost: string): void {
+  private changed(): void {
     this.version++;
-    this.ordered.delete(vhost);
-  }
-
-  private inOrder(vhost: string): readonly Applied[] {
-    const known = this.ordered.get(vhost);
-    if (known !== undefined) return known;
-    const names = this.vhosts.get(vhost);
-    if (names === undefined) return [];
-    const ordered = [...names.values()]
-      .flatMap(({ current }) => applied(current!))
-      .sort((a, b) => b.policy.priority - a.policy.priority || (a.policy.name < b.policy.name ? -1 : 1));
-    this.ordered.set(vhost, ordered);
-    return ordered;
-  }
-}
-
-/** A newer node may know patterns that we do not: their policies do not apply here. */
-function applied(policy: PolicyObject): Applied[] {
-  try {
-    return [{ policy, pattern: new Pattern(policy.pattern) }];
-  } catch (error) {
-    if (error instanceof PatternError) return [];
-    throw error;
+    this.applied.clear();
   }
 }

@@ -1,11 +1,13 @@
-/** What holds for a queue: its argument, else its policy, else the cluster's default. */
+/** What holds for a queue: its argument, else its policies, else the cluster's default. */
 import type { Lsn } from '../../log/lsn.js';
 import type { ArgumentValue } from '../broker.js';
-import { Overflow } from '../queue/queue-traits.js';
+import { type FlowLimits, Overflow } from '../queue/queue-traits.js';
 import { argument } from '../wiring/arguments.js';
-import type { PolicyObject, QueueObject } from '../wiring/objects.js';
-import { Below, Confirm, Replicate, replicateArguments, ReplicateDefault } from './definition.js';
-import type { Policies } from './policies.js';
+import type { QueueObject } from '../wiring/objects.js';
+import { aliasOf, aliasValue } from './aliases.js';
+import { Below, Confirm, type Definition, Replicate, replicateArguments, ReplicateDefault } from './definition.js';
+import { flowLimits } from './flow-settings.js';
+import type { AppliedPolicies, Policies } from './policies.js';
 
 export interface QueueDefaults {
   /** Replicas in sync below which publishes are not confirmed. */
@@ -16,7 +18,8 @@ export interface QueueDefaults {
 
 export interface QueueSettings {
   readonly minInSync: number;
-  readonly policy: PolicyObject | undefined;
+  /** The policies that apply. */
+  readonly by: AppliedPolicies;
   readonly below: Below;
   /** For how long confirms are held, in milliseconds, before publishes are nacked; 0 = for as long as it takes. */
   readonly timeoutMs: number;
@@ -31,6 +34,8 @@ export interface QueueSettings {
   readonly lengthMax: number;
   readonly bytesMax: number;
   readonly overflow: Overflow;
+  /** Undefined: its publishers never wait for it. */
+  readonly flow: FlowLimits | undefined;
   /** How long it may be without use, in milliseconds; Infinity = for ever. */
   readonly unusedMs: number;
   /** How often a message may come back; Infinity = for ever. */
@@ -44,7 +49,7 @@ export class QueueSettingsTable {
   private values: QueueDefaults = { minInSync: 1, replicate: ReplicateDefault.all };
   /** As of `version` of the policies. Queues without arguments that matter share what their policy makes. */
   private readonly known = new Map<Lsn, QueueSettings>();
-  private readonly shared = new Map<PolicyObject | undefined, QueueSettings>();
+  private readonly shared = new Map<AppliedPolicies, QueueSettings>();
   private version = 0;
 
   constructor(policies: Policies) {
@@ -90,50 +95,51 @@ export class QueueSettingsTable {
 
   private find(queue: QueueObject): QueueSettings {
     if (this.version !== this.policies.version) this.forget();
-    const policy = this.policies.of('queues', queue.vhost, queue.name);
+    const by = this.policies.ofQueue(queue.vhost, queue.name);
     const isOwn =
       Object.keys(queue.arguments).length > 0 ||
       queue.replicas !== undefined ||
       this.values.replicate === ReplicateDefault.durable;
-    if (isOwn) return this.make(queue, policy);
-    let shared = this.shared.get(policy);
+    if (isOwn) return this.make(queue, by);
+    let shared = this.shared.get(by);
     if (shared === undefined) {
-      shared = this.make(queue, policy);
-      this.shared.set(policy, shared);
+      shared = this.make(queue, by);
+      this.shared.set(by, shared);
     }
     return shared;
   }
 
-  private make(queue: QueueObject, policy: PolicyObject | undefined): QueueSettings {
-    const value = (key: string): ArgumentValue | undefined =>
-      argument(queue.arguments, `x-${key}`) ?? policy?.definition[key];
+  private make(queue: QueueObject, by: AppliedPolicies): QueueSettings {
+    const { definition } = by;
+    const value = (key: string): ArgumentValue | undefined => ownSetting(queue, key) ?? definition?.[key];
     const replicas = value('replicas');
     const replicate = this.replicate(queue, value('replicate'));
     const size = replicate === Replicate.all ? (replicas === undefined ? undefined : Number(replicas)) : 1;
     // A queue that is there cannot have more replicas in sync than its group has.
     const most = queue.replicas ?? Number.POSITIVE_INFINITY;
     return {
-      policy,
+      by,
       minInSync: Math.min(Number(value('min-in-sync') ?? this.values.minInSync), most),
       below: value('min-in-sync-below') === Below.refuse ? Below.refuse : Below.hold,
       timeoutMs: Number(value('min-in-sync-timeout') ?? 0),
       replicate,
       size,
       confirm: value('confirm') === Confirm.replicated ? Confirm.replicated : Confirm.synced,
-      ttlMs: this.least(queue, policy, 'message-ttl'),
-      lengthMax: this.least(queue, policy, 'max-length'),
-      bytesMax: this.least(queue, policy, 'max-length-bytes'),
+      ttlMs: this.least(queue, definition, 'message-ttl'),
+      lengthMax: this.least(queue, definition, 'max-length'),
+      bytesMax: this.least(queue, definition, 'max-length-bytes'),
+      flow: flowLimits(value),
       overflow: (value('overflow') ?? Overflow.dropHead) as Overflow,
-      unusedMs: this.least(queue, policy, 'expires'),
-      returnsMax: this.least(queue, policy, 'delivery-limit'),
+      unusedMs: this.least(queue, definition, 'expires'),
+      returnsMax: this.least(queue, definition, 'delivery-limit'),
       deadLetterExchange: textOf(value('dead-letter-exchange')),
       deadLetterRoutingKey: textOf(value('dead-letter-routing-key')),
     };
   }
 
-  /** Limits: where both argument and policy set one, the lower counts (as in RabbitMQ). */
-  private least(queue: QueueObject, policy: PolicyObject | undefined, key: string): number {
-    return Math.min(limit(argument(queue.arguments, `x-${key}`)), limit(policy?.definition[key]));
+  /** Limits: where both argument and policies set one, the lower counts (as in RabbitMQ). */
+  private least(queue: QueueObject, definition: Definition | undefined, key: string): number {
+    return Math.min(limit(ownSetting(queue, key)), limit(definition?.[key]));
   }
 
   private replicate(queue: QueueObject, value: ArgumentValue | undefined): Replicate {
@@ -143,6 +149,14 @@ export class QueueSettingsTable {
     if (typeof asked === 'boolean') return asked ? Replicate.all : Replicate.none;
     return asked as Replicate;
   }
+}
+
+/** By argument. */
+function ownSetting(queue: QueueObject, key: string): ArgumentValue | undefined {
+  const own = argument(queue.arguments, `x-${key}`);
+  const alias = own === undefined ? aliasOf(key) : undefined;
+  const other = alias === undefined ? undefined : argument(queue.arguments, alias);
+  return other === undefined ? own : aliasValue(key, other);
 }
 
 function byDurability(queue: QueueObject): Replicate {

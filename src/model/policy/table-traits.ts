@@ -4,6 +4,7 @@ import { noTraits, type QueueTraits } from '../queue/queue-traits.js';
 import { argument } from '../wiring/arguments.js';
 import type { QueueObject } from '../wiring/objects.js';
 import { groupKey, lastValueKey, queueType } from '../wiring/queue-arguments.js';
+import { fairShares } from '../wiring/priority-arguments.js';
 import type { WiringTables } from '../wiring/tables.js';
 import { Confirm } from './definition.js';
 
@@ -37,6 +38,8 @@ export class TableTraits implements QueueTraitsSource {
       lengthMax: settings.lengthMax,
       bytesMax: settings.bytesMax,
       overflow: settings.overflow,
+      flow: settings.flow,
+      fairShares: fairShares(queue.arguments),
       unusedMs: settings.unusedMs,
       deadLettering:
         deadLetterExchange === undefined

@@ -1,6 +1,7 @@
 /**
  * The index of a queue with priorities: a lane, which is an index by position, for each priority in use. The highest lane goes
- * first. A message is in the lane of its priority, or in the top one if it has more than that (as in RabbitMQ).
+ * first. A message is in the lane of its priority, or in the top one if it has more than that (as in RabbitMQ). With `base` lanes
+ * begin above that priority (as in Qpid): all up to it are in lane 0.
  */
 import type { MessageIndex } from './message-index.js';
 import type { Entry } from './piece.js';
@@ -10,18 +11,21 @@ import { type PiecePool, QueueIndex } from './queue-index.js';
 export const priorityMax = 255;
 
 export class LaneIndex implements MessageIndex {
-  /** The highest priority that counts. */
+  /** The highest lane. */
   readonly top: number;
+  readonly base: number;
   private readonly pool: PiecePool;
   private readonly byPriority = new Map<number, QueueIndex>();
   /** The same, highest first. */
   private lanes: QueueIndex[] = [];
+  private levels: number[] = [];
   /** The lane of the entry that was given out last. */
   private current: QueueIndex;
 
-  constructor(pool: PiecePool, top: number) {
+  constructor(pool: PiecePool, top: number, base: number = 0) {
     this.pool = pool;
     this.top = top;
+    this.base = base;
     this.current = this.lane(0);
   }
 
@@ -62,7 +66,8 @@ export class LaneIndex implements MessageIndex {
     durable: boolean,
     priority: number,
   ): boolean {
-    return this.lane(Math.min(priority, this.top)).add(position, chunk, offset, length, body, durable);
+    const level = Math.max(0, Math.min(priority - this.base, this.top));
+    return this.lane(level).add(position, chunk, offset, length, body, durable);
   }
 
   find(position: number): Entry | undefined {
@@ -85,6 +90,36 @@ export class LaneIndex implements MessageIndex {
       return entry;
     }
     return undefined;
+  }
+
+  /** The ready message that goes out next, if it is the turn of lane `level`: of the lanes from there down, then from the top. */
+  nextReadyFrom(level: number): Entry | undefined {
+    const { lanes, levels } = this;
+    let start = 0;
+    while (start < lanes.length && levels[start]! > level) start++;
+    for (let i = 0; i < lanes.length; i++) {
+      const at = (start + i) % lanes.length;
+      const entry = lanes[at]!.nextReady();
+      if (entry === undefined) continue;
+      this.current = lanes[at]!;
+      return entry;
+    }
+    return undefined;
+  }
+
+  leastReady(): Entry | undefined {
+    for (let i = this.lanes.length - 1; i >= 0; i--) {
+      const entry = this.lanes[i]!.nextReady();
+      if (entry === undefined) continue;
+      this.current = this.lanes[i]!;
+      return entry;
+    }
+    return undefined;
+  }
+
+  /** The lane of the entry. */
+  levelOf(entry: Entry): number {
+    return this.levels[this.lanes.indexOf(this.of(entry))]!;
   }
 
   deliver(entry: Entry, holder: number): void {
@@ -185,7 +220,9 @@ export class LaneIndex implements MessageIndex {
     if (lane === undefined) {
       lane = new QueueIndex(this.pool);
       this.byPriority.set(priority, lane);
-      this.lanes = [...this.byPriority].sort(([a], [b]) => b - a).map(([, one]) => one);
+      const sorted = [...this.byPriority].sort(([a], [b]) => b - a);
+      this.lanes = sorted.map(([, one]) => one);
+      this.levels = sorted.map(([level]) => level);
     }
     return lane;
   }

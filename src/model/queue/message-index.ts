@@ -39,6 +39,8 @@ export interface MessageIndex {
   find(position: number): Entry | undefined;
   /** The ready message that goes out next, of those at positions up to `until`. It stays until `deliver` or `settle`. */
   nextReady(until?: number): Entry | undefined;
+  /** The ready message that can be spared first: the oldest one of those with the lowest priority. It stays as with `nextReady`. */
+  leastReady(): Entry | undefined;
   /** A ready message is handed to `holder` (1..65535). */
   deliver(entry: Entry, holder: number): void;
   /** Another holder has a delivered message. */

@@ -83,6 +83,10 @@ export class QueueIndex implements MessageIndex {
     return entry === undefined || entry.position > until ? undefined : entry;
   }
 
+  leastReady(): Entry | undefined {
+    return this.smallestReady();
+  }
+
   private smallestReady(): Entry | undefined {
     if (this.ready === 0) return undefined;
     while (this.heap.size > 0) {

@@ -1,6 +1,6 @@
 import type { Chunk } from '../../log/chunk.js';
 import type { Lsn } from '../../log/lsn.js';
-import type { ReplicaOptions } from '../../log/open-record.js';
+import type { ReplicaOptions } from '../../log/replica-options.js';
 import { LaneIndex } from './lane-index.js';
 import type { MessageIndex } from './message-index.js';
 import { type PiecePool, QueueIndex } from './queue-index.js';
@@ -48,6 +48,6 @@ export class QueueState {
   }
 }
 
-export function newIndex({ priorities = 0 }: ReplicaOptions, pool: PiecePool): MessageIndex {
-  return priorities === 0 ? new QueueIndex(pool) : new LaneIndex(pool, priorities);
+export function newIndex({ priorities = 0, base = 0 }: ReplicaOptions, pool: PiecePool): MessageIndex {
+  return priorities === 0 ? new QueueIndex(pool) : new LaneIndex(pool, priorities, base);
 }

@@ -16,8 +16,25 @@ export const Overflow = {
   rejectPublish: 'reject-publish',
   /** It is refused, and is a dead letter. */
   rejectPublishDlx: 'reject-publish-dlx',
+  /** Of all that it has with the new one, the oldest of the lowest priority goes. */
+  dropLowest: 'drop-lowest',
 } as const;
 export type Overflow = (typeof Overflow)[keyof typeof Overflow];
+
+/** A full queue refuses messages, instead of letting go of what it has. */
+export function refusesMore(overflow: Overflow): boolean {
+  return overflow === Overflow.rejectPublish || overflow === Overflow.rejectPublishDlx;
+}
+
+/** Depths of a queue, in messages and bytes of their bodies, at which its publishers are to wait, and to go on. Infinity = never. */
+export interface FlowLimits {
+  /** Above one of these they wait. */
+  readonly stopCount: number;
+  readonly stopBytes: number;
+  /** Below both of these they go on. */
+  readonly resumeCount: number;
+  readonly resumeBytes: number;
+}
 
 /** What its arguments and policies ask of a queue, besides being durable. The primary acts on it. */
 export interface QueueTraits {
@@ -29,6 +46,10 @@ export interface QueueTraits {
   readonly lengthMax: number;
   readonly bytesMax: number;
   readonly overflow: Overflow;
+  /** Undefined: nobody waits for it. */
+  readonly flow: FlowLimits | undefined;
+  /** How many messages of each priority go out in a row, at most, while others wait; 0 = all. Undefined: higher ones always go first. */
+  readonly fairShares: readonly number[] | undefined;
   /** How long it may be without use, in milliseconds; Infinity = for ever. */
   readonly unusedMs: number;
   /** Undefined: what it gives up is gone. */
@@ -53,6 +74,8 @@ export const noTraits: QueueTraits = {
   lengthMax: forEver,
   bytesMax: forEver,
   overflow: Overflow.dropHead,
+  flow: undefined,
+  fairShares: undefined,
   unusedMs: forEver,
   deadLettering: undefined,
   singleActive: false,
@@ -62,7 +85,8 @@ export const noTraits: QueueTraits = {
   countsReturns: false,
 };
 
-/** The queue gives something up by itself, or goes by itself. */
-export function needsCare({ ttlMs, lengthMax, bytesMax, unusedMs, lastValueKey }: QueueTraits): boolean {
-  return lastValueKey !== undefined || Math.min(ttlMs, lengthMax, bytesMax, unusedMs) !== forEver;
+/** The queue gives something up by itself, or goes by itself, or has its publishers wait. */
+export function needsCare({ ttlMs, lengthMax, bytesMax, unusedMs, lastValueKey, flow }: QueueTraits): boolean {
+  if (lastValueKey !== undefined || flow !== undefined) return true;
+  return Math.min(ttlMs, lengthMax, bytesMax, unusedMs) !== forEver;
 }

@@ -1,4 +1,5 @@
 import type { ConnectionId } from '../broker.js';
+import type { PolicyObject } from './objects.js';
 
 /**
  * The names that the planning of an operation looked at or is going to change. Two operations whose footprints have no name
@@ -33,7 +34,9 @@ export const nameKey = {
   exchange: (vhost: string, name: string): string => `x\0${vhost}\0${name}`,
   /** `key`: the binding's `bindingKey`. */
   binding: (vhost: string, source: string, key: string): string => `b\0${vhost}\0${source}\0${key}`,
-  policy: (vhost: string, name: string): string => `p\0${vhost}\0${name}`,
+  policy: (kind: PolicyObject['kind'], vhost: string, name: string): string =>
+    `${kind === 'policy' ? 'p' : 'o'}\0${vhost}\0${name}`,
+  globalParameter: (name: string): string => `G\0${name}`,
   connection: (connection: ConnectionId): string => `c\0${connection}`,
   node: (node: string): string => `n\0${node}`,
   /** The vhost's being there, and what is not named otherwise. */

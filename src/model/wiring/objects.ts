@@ -27,7 +27,12 @@ export interface VhostObject {
   /** What operators have noted about it. */
   readonly description: string;
   readonly tags: readonly string[];
+  /** The type of queues that are declared in it without one. */
+  readonly defaultQueueType?: QueueType;
 }
+
+export const QueueType = { classic: 'classic', quorum: 'quorum' } as const;
+export type QueueType = (typeof QueueType)[keyof typeof QueueType];
 
 export const ExchangeType = {
   direct: 'direct',
@@ -130,9 +135,12 @@ export interface UseObject {
   readonly durable: boolean;
 }
 
-/** Settings for queues or exchanges by name. One of a name; while it is replaced, two. */
+/**
+ * Settings for queues or exchanges by name. One of a name; while it is replaced, two. An operator's policy is one of its own kind, with
+ * names of its own: it goes beside the other, and limits what that may set. From protocol version 3 on.
+ */
 export interface PolicyObject {
-  readonly kind: 'policy';
+  readonly kind: 'policy' | 'operatorPolicy';
   readonly position: Lsn;
   readonly vhost: string;
   readonly name: string;
@@ -143,6 +151,14 @@ export interface PolicyObject {
   readonly definition: Definition;
 }
 
+/** Something that operators and their tools note about the cluster, such as its name; it means nothing to the broker. From protocol version 3 on. */
+export interface GlobalParameterObject {
+  readonly kind: 'globalParameter';
+  readonly position: Lsn;
+  readonly name: string;
+  readonly value: Json;
+}
+
 export type WiringObject =
   | VhostObject
   | ExchangeObject
@@ -150,6 +166,7 @@ export type WiringObject =
   | BindingObject
   | UseObject
   | PolicyObject
+  | GlobalParameterObject
   | MoveObject
   | AccessObject;
 
@@ -161,6 +178,8 @@ export function isDurable(object: WiringObject): boolean {
   switch (object.kind) {
     case 'vhost':
     case 'policy':
+    case 'operatorPolicy':
+    case 'globalParameter':
     case 'user':
     case 'permission':
     case 'topicPermission':
@@ -264,28 +283,36 @@ export function decodeObject(bytes: Uint8Array): WiringObject | undefined {
         durable: json['durable'] === true,
       };
     case 'policy':
-      return {
-        kind: 'policy',
-        position: 0,
-        vhost: String(json['vhost']),
-        name: String(json['name']),
-        pattern: String(json['pattern']),
-        priority: Number(json['priority']),
-        applyTo: json['applyTo'] as ApplyTo,
-        definition: json['definition'] as Definition,
-      };
+    case 'operatorPolicy':
+      return decodePolicy(json['kind'], json);
+    case 'globalParameter':
+      return { kind: 'globalParameter', position: 0, name: String(json['name']), value: json['value'] ?? null };
     default:
       return readAccessObject(json);
   }
 }
 
-function decodeVhost({ name, description = '', tags = [] }: Record<string, Json>): VhostObject {
+function decodePolicy(kind: PolicyObject['kind'], json: Record<string, Json>): PolicyObject {
+  return {
+    kind,
+    position: 0,
+    vhost: String(json['vhost']),
+    name: String(json['name']),
+    pattern: String(json['pattern']),
+    priority: Number(json['priority']),
+    applyTo: json['applyTo'] as ApplyTo,
+    definition: json['definition'] as Definition,
+  };
+}
+
+function decodeVhost({ name, description = '', tags = [], defaultQueueType }: Record<string, Json>): VhostObject {
   return {
     kind: 'vhost',
     position: 0,
     name: String(name),
     description: String(description),
     tags: (tags as Json[]).map(String),
+    ...(defaultQueueType === undefined ? {} : { defaultQueueType: defaultQueueType as QueueType }),
   };
 }
 

@@ -113,13 +113,26 @@ export interface MoveOn {
 
 /** Sets a policy, instead of the one of that name if there is one. The node that is asked checks nothing. */
 export interface SetPolicy {
-  readonly op: 'setPolicy';
+  /** `setOperatorPolicy` from protocol version 3 on. */
+  readonly op: 'setPolicy' | 'setOperatorPolicy';
   readonly policy: Omit<PolicyObject, 'kind' | 'position'>;
 }
 
 export interface ClearPolicy {
-  readonly op: 'clearPolicy';
+  readonly op: 'clearPolicy' | 'clearOperatorPolicy';
   readonly vhost: string;
+  readonly name: string;
+}
+
+/** Sets a global parameter, instead of the one of that name if there is one. From protocol version 3 on. */
+export interface SetGlobalParameter {
+  readonly op: 'setGlobalParameter';
+  readonly name: string;
+  readonly value: Json;
+}
+
+export interface ClearGlobalParameter {
+  readonly op: 'clearGlobalParameter';
   readonly name: string;
 }
 
@@ -137,6 +150,8 @@ export type WiringOperation =
   | MoveOn
   | SetPolicy
   | ClearPolicy
+  | SetGlobalParameter
+  | ClearGlobalParameter
   | AccessOperation;
 
 export interface WiringDone {

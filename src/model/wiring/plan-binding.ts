@@ -9,21 +9,15 @@ import { checkReplicateArgument, goingWith } from './replicate-argument.js';
 import { checkBindingOf } from './type-arguments.js';
 
 export function planBind(planner: Planner, change: ChangeBinding): void {
-  if (change.destinationKind === 'exchange' && change.destination === failoverExchange)
-    throw new RefusedError(
-      Refusal.accessRefused,
-      `cannot bind to ${describeExchange(change.vhost, change.destination)}: only the broker publishes there`,
-    );
+  checkNotFailover(change);
   const { source, destination } = checkEnds(planner, change);
   if (source === undefined) throw notFound(describeExchange(change.vhost, change.source));
   if (destination === undefined) {
     const describe = change.destinationKind === 'queue' ? describeQueue : describeExchange;
     throw notFound(describe(change.vhost, change.destination));
   }
-  checkNameLength('routing key', change.routingKey);
-  checkBindingOf(source, change);
+  checkNewBinding(source, change);
   const what = `a binding of ${describeExchange(change.vhost, change.source)}`;
-  checkReplicateArgument(change.arguments, what);
   const key = bindingKey(change);
   planner.footprint.writes(nameKey.binding(change.vhost, change.source, key));
   const current = planner.staying(planner.tables.exchangeTarget(change.vhost, change.source)?.binding(key));
@@ -44,6 +38,28 @@ export function planBind(planner: Planner, change: ChangeBinding): void {
     durable: goesWith.goesWith === undefined && isDurable(source) && isDurable(destination),
     ...goesWith,
   });
+}
+
+/** What can be said of a new binding whose ends are there. @throws RefusedError access-refused, precondition-failed */
+export function checkNewBinding(source: ExchangeObject, binding: Omit<ChangeBinding, 'op' | 'connection'>): void {
+  checkNotDefaultExchange(binding.source);
+  if (binding.destinationKind === 'exchange') checkNotDefaultExchange(binding.destination);
+  checkNotFailover(binding);
+  checkNameLength('routing key', binding.routingKey);
+  checkBindingOf(source, binding);
+  checkReplicateArgument(binding.arguments, `a binding of ${describeExchange(binding.vhost, binding.source)}`);
+}
+
+function checkNotFailover({
+  vhost,
+  destination,
+  destinationKind,
+}: Pick<ChangeBinding, 'vhost' | 'destination' | 'destinationKind'>): void {
+  if (destinationKind !== 'exchange' || destination !== failoverExchange) return;
+  throw new RefusedError(
+    Refusal.accessRefused,
+    `cannot bind to ${describeExchange(vhost, destination)}: only the broker publishes there`,
+  );
 }
 
 /** What is not bound is not an error, whichever of its parts is missing: unbinding may be repeated. */

@@ -10,6 +10,7 @@ import {
   checkEquivalent,
   checkNameLength,
   checkNotReserved,
+  type DeclarationContext,
   describeExchange,
   inequivalent,
   notFound,
@@ -32,15 +33,11 @@ export function planDeclareExchange(planner: Planner, declaration: DeclareExchan
   const type = checkType(declaration.type);
   checkReplicateArgument(declaration.arguments, what);
   if (current !== undefined) {
-    checkSameExchange(planner, current, declaration);
+    checkSameExchange(planner.context, current, declaration);
     planner.position = current.position;
     return;
   }
-  checkNotReserved('exchange', name);
-  checkNameLength('exchange name', name);
-  checkAlternate(declaration);
-  checkTypeSpoken(planner.context, type, what);
-  checkTypeArguments(type, declaration.arguments, what);
+  checkNewExchange(planner.context, declaration);
   const goesWith = goingWith(planner, declaration.arguments, declaration.connection, what);
   planner.footprint.writes(nameKey.exchange(vhost, name));
   planner.create({
@@ -55,6 +52,26 @@ export function planDeclareExchange(planner: Planner, declaration: DeclareExchan
     arguments: declaration.arguments,
     ...goesWith,
   });
+}
+
+/**
+ * What can be said of a new exchange before it is known what there is.
+ * @throws RefusedError access-refused, precondition-failed, not-implemented
+ */
+export function checkNewExchange(
+  context: DeclarationContext,
+  declaration: Omit<DeclareExchange, 'op' | 'passive' | 'connection'>,
+): void {
+  const { vhost, name } = declaration;
+  const what = describeExchange(vhost, name);
+  checkNotDefaultExchange(name);
+  const type = checkType(declaration.type);
+  checkReplicateArgument(declaration.arguments, what);
+  checkNotReserved('exchange', name);
+  checkNameLength('exchange name', name);
+  checkAlternate(declaration);
+  checkTypeSpoken(context, type, what);
+  checkTypeArguments(type, declaration.arguments, what);
 }
 
 export function planDeleteExchange(planner: Planner, deletion: DeleteExchange): void {
@@ -92,7 +109,7 @@ function checkType(type: string): ExchangeType {
   );
 }
 
-function checkAlternate(declaration: DeclareExchange): void {
+function checkAlternate(declaration: Pick<DeclareExchange, 'vhost' | 'name' | 'arguments'>): void {
   const value = argument(declaration.arguments, alternateExchange);
   if (value === undefined || typeof value === 'string') return;
   throw new RefusedError(
@@ -102,7 +119,12 @@ function checkAlternate(declaration: DeclareExchange): void {
   );
 }
 
-function checkSameExchange({ context }: Planner, current: ExchangeObject, declaration: DeclareExchange): void {
+/** @throws RefusedError precondition-failed if the declaration is of another exchange than the one that is there. */
+export function checkSameExchange(
+  context: DeclarationContext,
+  current: ExchangeObject,
+  declaration: Omit<DeclareExchange, 'op' | 'passive' | 'connection'>,
+): void {
   const what = describeExchange(current.vhost, current.name);
   checkEquivalent('type', what, declaration.type, current.type);
   checkEquivalent('durable', what, declaration.durable, current.durable);

@@ -3,7 +3,7 @@ import { Feature } from '../../base/versions.js';
 import { replicateArguments } from '../policy/definition.js';
 import { argument, describeArgument } from './arguments.js';
 import { nameKey } from './footprint.js';
-import { isDurable, type QueueObject } from './objects.js';
+import { isDurable, type QueueObject, QueueType } from './objects.js';
 import {
   type ConnectionClosed,
   type DeclareQueue,
@@ -18,6 +18,7 @@ import {
   checkNameLength,
   checkNodeLives,
   checkNotReserved,
+  type DeclarationContext,
   describeQueue,
   inequivalent,
   locked,
@@ -25,28 +26,26 @@ import {
   notFound,
   type Planner,
 } from './planner.js';
-import { checkQueueArguments, differingQueueArgument, queueType } from './queue-arguments.js';
+import { checkQueueArguments, differingQueueArgument, queueType, typeArgument } from './queue-arguments.js';
 
-export function planDeclareQueue(planner: Planner, declaration: DeclareQueue): void {
-  const { vhost, name } = declaration;
+export function planDeclareQueue(planner: Planner, asked: DeclareQueue): void {
+  const { vhost, name } = asked;
   planner.checkVhost(vhost);
-  if (!declaration.passive && !declaration.serverNamed) checkNotReserved('queue', name);
+  if (!asked.passive && !asked.serverNamed) checkNotReserved('queue', name);
   const current = planner.queue(vhost, name);
-  if (declaration.passive) {
+  if (asked.passive) {
     if (current === undefined) throw notFound(describeQueue(vhost, name));
-    checkMayUse(current, declaration.connection);
+    checkMayUse(current, asked.connection);
     planner.about(current);
     return;
   }
+  const declaration = withDefaultType(asked, planner.tables.vhostNamed(vhost)?.defaultQueueType, current);
   if (current !== undefined) {
     checkSameQueue(current, declaration);
     planner.about(current);
     return;
   }
-  checkNameLength('queue name', name);
-  checkQueueArguments(declaration.arguments, describeQueue(vhost, name));
-  checkReplicas(planner, declaration);
-  checkQuorum(declaration);
+  checkNewQueue(planner.context, declaration);
   checkQueueLimit(planner, declaration);
   const owner = ownerOf(declaration.connection);
   if (declaration.exclusive) {
@@ -77,7 +76,36 @@ export function planDeclareQueue(planner: Planner, declaration: DeclareQueue): v
   });
 }
 
-function checkSameQueue(current: QueueObject, declaration: DeclareQueue): void {
+/**
+ * Without a type in its arguments a queue has the vhost's; what is there already has the type that it has. A queue that a quorum queue
+ * cannot be is left as it is, as in RabbitMQ.
+ */
+export function withDefaultType(
+  declaration: DeclareQueue,
+  type: QueueType | undefined,
+  current: QueueObject | undefined,
+): DeclareQueue {
+  const { arguments: table, durable, exclusive, autoDelete } = declaration;
+  if (type === undefined || Object.hasOwn(table, typeArgument)) return declaration;
+  if (current !== undefined) {
+    const own = argument(current.arguments, typeArgument);
+    return own === undefined ? declaration : { ...declaration, arguments: { ...table, [typeArgument]: own } };
+  }
+  if (type === QueueType.quorum && (!durable || exclusive || autoDelete)) return declaration;
+  return { ...declaration, arguments: { ...table, [typeArgument]: type } };
+}
+
+/** What can be said of a new queue before it is known what there is. @throws RefusedError precondition-failed, not-implemented */
+export function checkNewQueue(context: DeclarationContext, declaration: DeclareQueue): void {
+  const { vhost, name } = declaration;
+  checkNameLength('queue name', name);
+  checkQueueArguments(declaration.arguments, describeQueue(vhost, name));
+  checkReplicas(context, declaration);
+  checkQuorum(declaration);
+}
+
+/** @throws RefusedError precondition-failed, resource-locked if the declaration is of another queue than the one that is there. */
+export function checkSameQueue(current: QueueObject, declaration: DeclareQueue): void {
   const what = describeQueue(current.vhost, current.name);
   if (current.owner !== (declaration.exclusive ? declaration.connection : '')) throw locked(current);
   checkEquivalent('durable', what, declaration.durable, current.durable);
@@ -111,7 +139,7 @@ function checkQuorum(declaration: DeclareQueue): void {
 }
 
 /** Neither what can never be confirmed, nor what not all nodes understand. */
-function checkReplicas({ context }: Planner, declaration: DeclareQueue): void {
+function checkReplicas(context: DeclarationContext, declaration: DeclareQueue): void {
   const replicas = Number(argument(declaration.arguments, 'x-replicas') ?? context.replicasMax());
   const what = describeQueue(declaration.vhost, declaration.name);
   const isAsked = ['x-replicas', ...replicateArguments].find((key) => Object.hasOwn(declaration.arguments, key));

@@ -11,6 +11,7 @@ import { planBind, planUnbind } from './plan-binding.js';
 import { planDeclareExchange, planDeleteExchange } from './plan-exchange.js';
 import { planMoveOn, planMoveQueue } from './plan-move.js';
 import { planNodeGone } from './plan-node.js';
+import { planClearGlobalParameter, planSetGlobalParameter } from './plan-parameter.js';
 import { planClearPolicy, planSetPolicy } from './plan-policy.js';
 import {
   planConnectionClosed,
@@ -101,10 +102,18 @@ function dispatch(planner: Planner, operation: WiringOperation): void {
       planMoveOn(planner, operation);
       break;
     case 'setPolicy':
+    case 'setOperatorPolicy':
       planSetPolicy(planner, operation);
       break;
     case 'clearPolicy':
+    case 'clearOperatorPolicy':
       planClearPolicy(planner, operation);
+      break;
+    case 'setGlobalParameter':
+      planSetGlobalParameter(planner, operation);
+      break;
+    case 'clearGlobalParameter':
+      planClearGlobalParameter(planner, operation);
       break;
     default:
       planAccess(planner, operation);

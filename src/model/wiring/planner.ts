@@ -19,6 +19,8 @@ export interface WiringLimits {
   readonly queue: number;
   readonly binding: number;
   readonly policy: number;
+  readonly operatorPolicy: number;
+  readonly globalParameter: number;
   readonly vhost: number;
   readonly user: number;
   readonly permission: number;
@@ -30,14 +32,26 @@ export const defaultLimits: WiringLimits = {
   queue: 1_000_000,
   binding: 5_000_000,
   policy: 1000,
+  operatorPolicy: 1000,
+  globalParameter: 1000,
   vhost: 10_000,
   user: 100_000,
   permission: 200_000,
   topicPermission: 200_000,
 };
 
+/** What declarations are judged by, besides the wiring. */
+export interface DeclarationContext {
+  /** Replicas that a queue may have, at most. */
+  replicasMax(): number;
+  /** The protocol version in use. */
+  version(): number;
+  /** Whether this broker is no cluster's: there is nowhere else that anything could be. */
+  readonly isAlone: boolean;
+}
+
 /** What planning looks at. */
-export interface PlanContext {
+export interface PlanContext extends DeclarationContext {
   readonly tables: WiringTables;
   readonly limits: WiringLimits;
   /**
@@ -45,16 +59,10 @@ export interface PlanContext {
    * again. Throws RefusedError if there can be none.
    */
   chooseGroup(queue: QueueObject, node: string): number | undefined;
-  /** Replicas that a queue may have, at most. */
-  replicasMax(): number;
-  /** The protocol version in use. */
-  version(): number;
   /** Is this boot of the node over? */
   isOver(node: string, boot: number): boolean;
   /** It is over, and what goes with it is being deleted: nothing can be declared for its connections any more. */
   isGone(node: string, boot: number): boolean;
-  /** Whether this broker is no cluster's: there is nowhere else that anything could be. */
-  readonly isAlone: boolean;
 }
 
 /** The operation must wait for something outside of the wiring: it is to be said again. */

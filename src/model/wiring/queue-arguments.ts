@@ -1,20 +1,25 @@
 /** The arguments of queues: which are known, what they may be, and which of them make two declarations differ. */
 import { Refusal, RefusedError } from '../../base/errors.js';
-import type { ReplicaOptions } from '../../log/open-record.js';
+import type { ReplicaOptions } from '../../log/replica-options.js';
 import type { Arguments, ArgumentValue } from '../broker.js';
 import { settingArguments } from '../policy/definition.js';
+import { flowProblem } from '../policy/flow-settings.js';
 import { type Check, flag, integer, oneOf, text } from './argument-checks.js';
 import { argument, argumentsEqual, describeArgument } from './arguments.js';
 import { isDurable, type QueueObject } from './objects.js';
+import { levelShareCheck, priorityChecks, priorityLevels, shareProblem } from './priority-arguments.js';
+
+/** Of what kind a queue is. */
+export const typeArgument = 'x-queue-type';
 
 /** The names that this broker and others have for them. */
 const lastValueArguments = ['x-last-value-key', 'qpid.last_value_queue_key'];
 const groupArguments = ['x-group-key', 'qpid.group_header_key'];
 
 const checks: ReadonlyMap<string, Check> = new Map([
-  ['x-queue-type', oneOf('classic', 'quorum')],
+  [typeArgument, oneOf('classic', 'quorum')],
   ['x-dead-letter-strategy', oneOf('at-most-once', 'at-least-once')],
-  ['x-max-priority', integer(0, 255)],
+  ...priorityChecks,
   ['x-single-active-consumer', flag],
   ...lastValueArguments.map((key) => [key, text] as const),
   ...groupArguments.map((key) => [key, text] as const),
@@ -28,7 +33,7 @@ const checks: ReadonlyMap<string, Check> = new Map([
 
 /** 'classic' or 'quorum'; what a queue has no other argument for is classic. */
 export function queueType(table: Arguments): ArgumentValue {
-  return argument(table, 'x-queue-type') ?? 'classic';
+  return argument(table, typeArgument) ?? 'classic';
 }
 
 /** The header of which a queue keeps the last message for each value; undefined: it keeps all. */
@@ -48,9 +53,7 @@ function firstText(table: Arguments, names: readonly string[]): string | undefin
 
 /** What every replica of the queue must know: it orders its messages by that. */
 export function replicaOptions(queue: QueueObject): ReplicaOptions {
-  const durable = isDurable(queue);
-  const priorities = Number(argument(queue.arguments, 'x-max-priority') ?? 0);
-  return priorities === 0 ? { durable } : { durable, priorities };
+  return { durable: isDurable(queue), ...priorityLevels(queue.arguments) };
 }
 
 /**
@@ -59,19 +62,21 @@ export function replicaOptions(queue: QueueObject): ReplicaOptions {
  * @throws RefusedError precondition-failed, or not-implemented for streams.
  */
 export function checkQueueArguments(table: Arguments, what: string): void {
-  if (argument(table, 'x-queue-type') === 'stream') {
+  if (argument(table, typeArgument) === 'stream') {
     throw new RefusedError(
       Refusal.notImplemented,
       `${what} cannot be declared: queues of type 'stream' are not implemented; use 'classic' or 'quorum'`,
     );
   }
   for (const [key, value] of Object.entries(table)) {
-    const wanted = checks.get(key)?.(value) ?? '';
+    const wanted = (checks.get(key) ?? levelShareCheck(key))?.(value) ?? '';
     if (wanted !== '') refuse(key, what, `${describeArgument(value)} was received, ${wanted} is expected`);
   }
   if (Object.hasOwn(table, 'x-dead-letter-routing-key') && !Object.hasOwn(table, 'x-dead-letter-exchange')) {
     refuse('x-dead-letter-routing-key', what, "it needs 'x-dead-letter-exchange'");
   }
+  const problem = shareProblem(table) ?? flowProblem((key) => argument(table, key));
+  if (problem !== undefined) refuse(problem.key, what, problem.reason);
 }
 
 const consumerPriority = integer(-0x8000_0000, 0x7fff_ffff);
@@ -89,9 +94,13 @@ function refuse(key: string, what: string, reason: string): never {
 
 /** The first known argument in which a declaration differs from the queue that is there; undefined if there is none. */
 export function differingQueueArgument(current: Arguments, received: Arguments): string | undefined {
-  if (!argumentsEqual(queueType(current), queueType(received))) return 'x-queue-type';
+  if (!argumentsEqual(queueType(current), queueType(received))) return typeArgument;
   for (const key of checks.keys()) {
-    if (key !== 'x-queue-type' && !argumentsEqual(argument(current, key), argument(received, key))) return key;
+    if (key !== typeArgument && !argumentsEqual(argument(current, key), argument(received, key))) return key;
+  }
+  for (const key of [...Object.keys(current), ...Object.keys(received)]) {
+    const isKnown = levelShareCheck(key) !== undefined;
+    if (isKnown && !argumentsEqual(argument(current, key), argument(received, key))) return key;
   }
   return undefined;
 }

@@ -5,6 +5,7 @@ import {
   type BindingObject,
   bindingKey,
   type ExchangeObject,
+  type GlobalParameterObject,
   type MoveObject,
   type PolicyObject,
   type QueueObject,
@@ -13,6 +14,9 @@ import {
   type WiringObject,
 } from './objects.js';
 import type { WiringTables } from './tables.js';
+
+/** What nothing else hangs on. */
+type PlainObject = PolicyObject | GlobalParameterObject | VhostObject | AccessObject;
 
 /**
  * Everything that goes when something goes: a queue or exchange with its bindings, an auto-delete exchange with the
@@ -25,8 +29,7 @@ export class Removal {
   private readonly exchanges = new Set<ExchangeObject>();
   private readonly queues = new Set<QueueObject>();
   private readonly uses = new Set<UseObject>();
-  /** What nothing else hangs on. */
-  private readonly others = new Set<PolicyObject | VhostObject | AccessObject>();
+  private readonly others = new Set<PlainObject>();
   private readonly moves = new Set<MoveObject>();
   /** Exchanges whose bindings are still to be followed. */
   private readonly due: ExchangeTarget[] = [];
@@ -75,7 +78,7 @@ export class Removal {
   }
 
   /** What nothing else hangs on: it goes alone. */
-  other(object: PolicyObject | VhostObject | AccessObject): void {
+  other(object: PlainObject): void {
     this.footprint.writes(keyOfOther(object));
     this.others.add(object);
   }
@@ -130,10 +133,13 @@ export class Removal {
   }
 }
 
-function keyOfOther(object: PolicyObject | VhostObject | AccessObject): string {
+function keyOfOther(object: PlainObject): string {
   switch (object.kind) {
     case 'policy':
-      return nameKey.policy(object.vhost, object.name);
+    case 'operatorPolicy':
+      return nameKey.policy(object.kind, object.vhost, object.name);
+    case 'globalParameter':
+      return nameKey.globalParameter(object.name);
     case 'vhost':
       return nameKey.vhost(object.name);
     case 'user':

@@ -7,10 +7,12 @@
  */
 import { Refusal, RefusedError } from '../../base/errors.js';
 import type { Random } from '../../base/random.js';
+import { allRules, type Rules } from '../../base/rules.js';
 import type { Lsn } from '../../log/lsn.js';
 import { AccessTables } from '../access/access-tables.js';
 import type { Arguments, ConnectionId, Properties } from '../broker.js';
 import { nowhere, Router, type Routing } from '../exchange/router.js';
+import { addNamed, type Newest, removeNamed } from '../exchange/newest.js';
 import type { ExchangeTarget, QueueTarget } from '../exchange/target.js';
 import { GroupQueues, type QueueChange } from './group-queues.js';
 import { Moves } from './moves.js';
@@ -20,6 +22,7 @@ import { QueueSettingsTable } from '../policy/queue-settings.js';
 import {
   type BindingObject,
   type ExchangeObject,
+  type GlobalParameterObject,
   MoveStage,
   type QueueObject,
   type UseObject,
@@ -51,6 +54,7 @@ export class WiringTables {
   /** By the incarnation of the queue that has had a consumer. */
   private readonly uses = new Map<Lsn, UseObject>();
   private readonly owned = new Map<ConnectionId, Map<Lsn, QueueObject>>();
+  private readonly parameters = new Map<string, Newest<GlobalParameterObject>>();
   private readonly observers = new Set<QueueObserver>();
   private readonly router: Router;
   private readonly counts: { [kind in WiringObject['kind']]: number } = {
@@ -60,6 +64,8 @@ export class WiringTables {
     binding: 0,
     use: 0,
     policy: 0,
+    operatorPolicy: 0,
+    globalParameter: 0,
     move: 0,
     user: 0,
     permission: 0,
@@ -71,8 +77,8 @@ export class WiringTables {
   private routes = 0;
 
   /** @param random for exchanges that route by chance. */
-  constructor(random: Pick<Random, 'int'> = { int: () => 0 }) {
-    this.router = new Router({ policies: this.policies, random });
+  constructor(random: Pick<Random, 'int'> = { int: () => 0 }, { alternateTaken }: Rules = allRules) {
+    this.router = new Router({ policies: this.policies, random, alternateTaken });
   }
 
   /** The lsn of the last wiring event applied. */
@@ -115,7 +121,11 @@ export class WiringTables {
         this.uses.set(placed.queue, placed);
         break;
       case 'policy':
+      case 'operatorPolicy':
         this.policies.add(placed);
+        break;
+      case 'globalParameter':
+        addNamed(this.parameters, placed);
         break;
       case 'move':
         this.moves.stageAppeared(placed);
@@ -150,7 +160,11 @@ export class WiringTables {
         this.uses.delete(object.queue);
         break;
       case 'policy':
+      case 'operatorPolicy':
         this.policies.remove(object);
+        break;
+      case 'globalParameter':
+        removeNamed(this.parameters, object);
         break;
       case 'move':
         this.moves.stageGone(object);
@@ -207,6 +221,25 @@ export class WiringTables {
     yield* this.access.ofVhost(vhost);
   }
 
+  globalParameter(name: string): GlobalParameterObject | undefined {
+    return this.parameters.get(name)?.current;
+  }
+
+  /** All that have the name: one, or while it is being replaced, or after that was interrupted, more. */
+  globalParametersNamed(name: string): readonly GlobalParameterObject[] {
+    return this.parameters.get(name)?.all() ?? [];
+  }
+
+  /** Those in effect, in no particular order. */
+  *globalParameters(): Generator<GlobalParameterObject, void> {
+    for (const { current } of this.parameters.values()) yield current!;
+  }
+
+  /** Number of exchanges in a vhost, the predeclared ones too; those count as well that only bindings know of. */
+  exchangeCount(vhost: string): number {
+    return this.vhosts.get(vhost)?.exchanges.size ?? 0;
+  }
+
   /** Number of queues in a vhost. */
   queueCount(vhost: string): number {
     return this.vhosts.get(vhost)?.queueCount ?? 0;
@@ -249,6 +282,21 @@ export class WiringTables {
   /** An exchange's name with the bindings that lead to it and leave it. */
   exchangeTarget(vhost: string, name: string): ExchangeTarget | undefined {
     return this.vhosts.get(vhost)?.exchanges.get(name);
+  }
+
+  /** What has a name in a vhost; the wiring may change while they are gone through. */
+  *queuesIn(vhost: string): Generator<QueueObject, void> {
+    for (const { queue } of this.vhosts.get(vhost)?.queues.values() ?? []) if (queue !== undefined) yield queue;
+  }
+
+  /** The predeclared ones too, at position 0. */
+  *exchangesIn(vhost: string): Generator<ExchangeObject, void> {
+    for (const { exchange } of this.vhosts.get(vhost)?.exchanges.values() ?? [])
+      if (exchange !== undefined) yield exchange;
+  }
+
+  *bindingsIn(vhost: string): Generator<BindingObject, void> {
+    for (const source of this.vhosts.get(vhost)?.exchanges.values() ?? []) yield* source.outbound();
   }
 
   /** Queues that are exclusive to a connection. */

@@ -7,7 +7,7 @@ import { delayedTypeArgument, routingType } from '../exchange/create.js';
 import { xMatchValues } from '../exchange/headers.js';
 import { argument, describeArgument } from './arguments.js';
 import { type BindingObject, type ExchangeObject, ExchangeType } from './objects.js';
-import type { PlanContext } from './planner.js';
+import type { DeclarationContext } from './planner.js';
 
 function refused(text: string): RefusedError {
   return new RefusedError(Refusal.preconditionFailed, text);
@@ -16,7 +16,7 @@ function refused(text: string): RefusedError {
 const firstTypes: readonly string[] = ['direct', 'fanout', 'topic', 'headers'];
 
 /** @throws RefusedError not-implemented while not all nodes know the type. */
-export function checkTypeSpoken({ version }: PlanContext, type: ExchangeType, what: string): void {
+export function checkTypeSpoken({ version }: DeclarationContext, type: ExchangeType, what: string): void {
   if (firstTypes.includes(type) || version() >= Feature.exchangeTypes) return;
   throw new RefusedError(
     Refusal.notImplemented,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type BasicProperties, MethodId } from '../../../src/amqp091/codec/index.js';
 import { type ArgumentValue, Decimal, Timestamp } from '../../../src/model/broker.js';
-import { BasicGet } from '../../../src/amqp091/codec/index.js';
+import { BasicGet, QueueDelete } from '../../../src/amqp091/codec/index.js';
 import { type Case, rule, wireRule } from '../case.js';
 
 const each: Partial<BasicProperties> = {
@@ -65,6 +65,20 @@ const inHeaders = values.map(([what, value]) =>
   }),
 );
 
+/** queue.declare of a durable queue with one argument, whose value is written `bytes`, type and all. */
+function declareBytes(queue: string, argument: string, bytes: readonly number[]): Buffer {
+  const short = (text: string): Buffer => Buffer.from([text.length, ...Buffer.from(text)]);
+  const table = Buffer.concat([short(argument), Buffer.from(bytes)]);
+  const durable = 2;
+  const method = Buffer.concat([
+    Buffer.from([0, 50, 0, 10, 0, 0]),
+    short(queue),
+    Buffer.from([durable, 0, 0, 0, table.length]),
+    table,
+  ]);
+  return Buffer.concat([Buffer.from([1, 0, 1, 0, 0, 0, method.length]), method, Buffer.from([0xce])]);
+}
+
 export const properties: readonly Case[] = [
   ...(Object.keys(each) as (keyof BasicProperties)[]).map(property),
   wireRule('§1.8.1', 'all properties together come as they were sent', async (wire) => {
@@ -76,6 +90,17 @@ export const properties: readonly Case[] = [
     assert.deepEqual({ ...came }, each);
   }),
   ...inHeaders,
+  wireRule('§4.2.5.5', 'an integer of 64 bits has the letter l, or that of the specification, L', async (wire) => {
+    const queue = wire.session.name();
+    const threeBillion = [0, 0, 0, 0, 0xb2, 0xd0, 0x5e, 0x00];
+    for (const letter of 'Ll') {
+      const bytes = [letter.charCodeAt(0), ...threeBillion];
+      wire.raw.sendBytes(declareBytes(queue, 'x-expires', bytes));
+      await wire.raw.expect(MethodId.queueDeclareOk, 1);
+    }
+    wire.send(new QueueDelete(queue, false, false, false));
+    await wire.raw.expect(MethodId.queueDeleteOk, 1);
+  }),
   ...[0, 1, 4088, 4089, 131_064, 131_065, 300_000].map((size) =>
     rule('§4.2.6', `a body of ${size} bytes comes as it was sent`, async (client) => {
       const queue = await client.queue();

@@ -20,6 +20,7 @@ export async function startCluster(): Promise<Target> {
   return {
     name: 'a cluster of three, through a node that leads nothing',
     port: proxy!.ports.amqp,
+    httpPort: proxy!.ports.http,
     isOurs: true,
     [Symbol.asyncDispose]: () => cluster.close(false),
   };

@@ -7,6 +7,7 @@ export async function startOne(): Promise<Target> {
   return {
     name: 'one broker',
     port: broker.port,
+    httpPort: broker.httpPort,
     isOurs: true,
     [Symbol.asyncDispose]: () => broker[Symbol.asyncDispose](),
   };

@@ -16,13 +16,14 @@ const script = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 const firstPort = 30_000;
 const startMsMax = 120_000;
 const endMsMax = 30_000;
-const plugins = '[rabbitmq_consistent_hash_exchange,rabbitmq_random_exchange].';
+const plugins = '[rabbitmq_management,rabbitmq_consistent_hash_exchange,rabbitmq_random_exchange].';
 
 export async function startRabbitmq(): Promise<Target> {
   if (!existsSync(script)) throw new Error(`there is no ${script}: apt-get install rabbitmq-server`);
   const folder = await mkdtemp(join(tmpdir(), 'understudy-rabbitmq-'));
-  const [amqp, names, nodes] = (await freePorts(firstPort, 3)) as [number, number, number];
+  const [amqp, names, nodes, http] = (await freePorts(firstPort, 4)) as [number, number, number, number];
   await writeFile(join(folder, 'plugins'), plugins);
+  await writeFile(join(folder, 'rabbitmq.conf'), `management.tcp.ip = 127.0.0.1\nmanagement.tcp.port = ${http}\n`);
   const env = environment(folder, { amqp, names, nodes });
   // Erlang's name service would outlive the broker that starts it, so it is started here.
   const epmd = run('epmd', ['-port', String(names), '-address', '127.0.0.1'], env);
@@ -37,7 +38,7 @@ export async function startRabbitmq(): Promise<Target> {
     for (const child of [server, epmd]) await terminate(child);
     throw error;
   }
-  return { name: 'RabbitMQ', port: amqp, isOurs: false, [Symbol.asyncDispose]: end };
+  return { name: 'RabbitMQ', port: amqp, httpPort: http, isOurs: false, [Symbol.asyncDispose]: end };
 }
 
 function environment(folder: string, ports: { amqp: number; names: number; nodes: number }): NodeJS.ProcessEnv {
@@ -48,7 +49,7 @@ function environment(folder: string, ports: { amqp: number; names: number; nodes
     ERL_EPMD_PORT: String(ports.names),
     ERL_EPMD_ADDRESS: '127.0.0.1',
     RABBITMQ_CONF_ENV_FILE: join(folder, 'none'),
-    RABBITMQ_CONFIG_FILE: join(folder, 'none'),
+    RABBITMQ_CONFIG_FILE: join(folder, 'rabbitmq'),
     RABBITMQ_NODENAME: 'conformance@localhost',
     RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
     RABBITMQ_NODE_PORT: String(ports.amqp),

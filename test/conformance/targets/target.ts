@@ -4,6 +4,8 @@ export interface Target extends AsyncDisposable {
   readonly name: string;
   /** Of 127.0.0.1. */
   readonly port: number;
+  /** Of its HTTP API, there too. */
+  readonly httpPort: number;
   /** False: RabbitMQ, against which our reading of the rules is checked. */
   readonly isOurs: boolean;
 }

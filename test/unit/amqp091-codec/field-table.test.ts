@@ -51,6 +51,8 @@ const byType: [letter: string, hex: string, value: ArgumentValue][] = [
   ['l', '6c7fffffffffffffff', 2n ** 63n - 1n],
   ['l', '6c8000000000000000', -(2n ** 63n)],
   ['l', '6cffe0000000000000', -(2n ** 53n)],
+  ['L', '4c001fffffffffffff', Number.MAX_SAFE_INTEGER],
+  ['L', '4c8000000000000000', -(2n ** 63n)],
   ['f', '663fc00000', 1.5],
   ['f', '667f800000', Number.POSITIVE_INFINITY],
   ['d', '643fb999999999999a', 0.1],

@@ -121,17 +121,19 @@ describe('the headers of the dead', () => {
     }
   });
 
-  it('show a circle, unless a consumer rejected the message on the way', () => {
-    let header: Uint8Array = encoded({});
-    for (const queue of ['a', 'b']) header = deathHeaders.note(message(header), death(queue, DeathReason.expired));
-    assert.deepEqual(
-      ['a', 'b', 'c'].map((queue) => deathHeaders.isCircle(message(header), queue)),
-      [true, true, false],
-    );
-    header = deathHeaders.note(message(header), death('c', DeathReason.rejected));
-    assert.deepEqual(
-      ['a', 'b', 'c'].map((queue) => deathHeaders.isCircle(message(header), queue)),
-      [false, false, false],
-    );
+  it('show a circle, unless a consumer rejected the message on the way, or an operator sent it there', () => {
+    for (const decided of [DeathReason.rejected, DeathReason.rerouted]) {
+      let header: Uint8Array = encoded({});
+      for (const queue of ['a', 'b']) header = deathHeaders.note(message(header), death(queue, DeathReason.expired));
+      assert.deepEqual(
+        ['a', 'b', 'c'].map((queue) => deathHeaders.isCircle(message(header), queue)),
+        [true, true, false],
+      );
+      header = deathHeaders.note(message(header), death('c', decided));
+      assert.deepEqual(
+        ['a', 'b', 'c'].map((queue) => deathHeaders.isCircle(message(header), queue)),
+        [false, false, false],
+      );
+    }
   });
 });

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { Counters } from '../../../src/amqp091/counters.js';
 import { defaultLimits } from '../../../src/amqp091/limits.js';
-import { Output } from '../../../src/amqp091/output.js';
+import { Output } from '../../../src/socket/output.js';
 import { Turn } from '../../../src/base/turn.js';
 
 const deliverWithinMs = 400;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { Outcome, Unacked } from '../../../src/amqp091/unacked.js';
+import { Outcome, Unacked } from '../../../src/model/unacked.js';
 import type { Holder } from '../../../src/model/broker.js';
 
 /** Notes what it is told. */
@@ -97,6 +97,53 @@ describe('Unacked', () => {
         unacked.forEach((_holder, position) => held.push(position));
         assert.deepEqual(held, expected);
         assert.equal(unacked.size, expected.length);
+      }),
+    );
+  });
+
+  it("settles ranges, and takes out what is one recipient's, as a plain list does", () => {
+    const step = fc.record({
+      push: fc.boolean(),
+      gap: fc.integer({ min: 1, max: 3 }),
+      from: fc.nat(),
+      count: fc.nat(20),
+      mine: fc.boolean(),
+    });
+    const recipients = [{ settled(): void {} }, { settled(): void {} }] as const;
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
+        const unacked = new Unacked();
+        const notes = new Notes();
+        let expected: { tag: number; mine: boolean }[] = [];
+        const settled: number[] = [];
+        let tag = 0;
+        for (const { push, gap, from, count, mine } of steps) {
+          if (push) {
+            tag += gap;
+            unacked.push(tag, tag, notes, recipients[mine ? 1 : 0]);
+            expected.push({ tag, mine });
+            continue;
+          }
+          const first = from % (tag + 2);
+          const isIn = (one: number): boolean => one >= first && one <= first + count;
+          const gone = expected.filter((one) => isIn(one.tag));
+          assert.equal(unacked.settleRange(first, first + count, Outcome.ack), gone.length);
+          settled.push(...gone.map((one) => one.tag));
+          expected = expected.filter((one) => !isIn(one.tag));
+        }
+        assert.deepEqual(notes.acked, settled);
+        const taken: number[] = [];
+        unacked.takeAllOf(recipients[1], (_holder, position) => taken.push(position));
+        assert.deepEqual(
+          taken,
+          expected.filter(({ mine }) => mine).map((one) => one.tag),
+        );
+        const held: number[] = [];
+        unacked.forEach((_holder, position) => held.push(position));
+        assert.deepEqual(
+          held,
+          expected.filter(({ mine }) => !mine).map((one) => one.tag),
+        );
       }),
     );
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { allRules } from '../../../src/base/rules.js';
 import { RefusedError } from '../../../src/base/errors.js';
 import { DirectReplies } from '../../../src/cluster/client/direct-replies.js';
 import { MessageParts } from '../../../src/log/record.js';
@@ -15,7 +16,10 @@ async function setup(version = 3): Promise<{ world: World; a: Node; b: Node }> {
   const nodes = await world.start(['a', 'b']);
   const [a, b] = nodes.map(({ name, boot, links, clock }) => {
     const random = world.random.fork(`replies of ${name}`);
-    return { replies: new DirectReplies({ boot, links, random, clock, version: () => version }), got: [] };
+    return {
+      replies: new DirectReplies({ rules: allRules, boot, links, random, clock, version: () => version }),
+      got: [],
+    };
   }) as Node[] as [Node, Node];
   return { world, a, b };
 }

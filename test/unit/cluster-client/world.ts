@@ -21,6 +21,7 @@ import { encodeDrop, encodeOpen } from '../../../src/log/open-record.js';
 import { MessageParts, RecordKind } from '../../../src/log/record.js';
 import type { GroupAppender, GroupServicePort } from '../../../src/model/group-port.js';
 import { GroupService } from '../../../src/model/group-service/group-service.js';
+import { allPlain, type QueueTraitsSource } from '../../../src/model/group-service/traits-of.js';
 import { GroupState } from '../../../src/model/group-state.js';
 import { SimClock } from '../../../sim/clock.js';
 import { type Context, EventLoop } from '../../../sim/event-loop.js';
@@ -67,6 +68,7 @@ export class TestPrimary implements GroupAppender, Flushable {
       logger: silentLogger,
       rules: node.rules,
       tookOver: false,
+      traits: group.traits,
       queueUse: (incarnation, { kind }) => {
         if (kind === 'unused') group.unused.push(incarnation);
       },
@@ -168,6 +170,7 @@ export class TestGroup {
   readonly committed: Uint8Array[] = [];
   readonly unused: Lsn[] = [];
   brokenTies = 0;
+  traits: QueueTraitsSource = allPlain;
   wiringVersion = 1;
   epoch = 0;
   leader: TestNode | undefined;
@@ -373,10 +376,11 @@ export class World {
     return group;
   }
 
-  /** Lets `ms` pass. */
+  /** Lets `ms` pass. Somebody else's time may be over meanwhile. */
   async run(ms: number): Promise<void> {
-    this.loop.at(this.loop.now + ms, null, () => this.loop.stop());
-    await this.loop.run();
+    const end = this.loop.now + ms;
+    this.loop.at(end, null, () => this.loop.stop());
+    while (this.loop.now < end) await this.loop.run();
   }
 }
 

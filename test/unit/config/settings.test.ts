@@ -35,6 +35,7 @@ describe('settings', () => {
       reReplicateAfterMs: 600_000,
       timeShareMs: 10_000,
       loopbackUsers: ['guest'],
+      loadDefinitions: null,
       anonymousUser: '',
       leaseMs: 2000,
       logLevel: 'info',

@@ -123,6 +123,111 @@ describe('a queue with message groups', () => {
     assert.deepEqual(who(again), ['2:b1', '2:a2']);
   });
 
+  it('is purged of what waits for its group, too', () => {
+    const { primary, client, port } = grouped();
+    subscribe(port, 1, 1);
+    send(port, 'a1', 'a2', 'a3', 'b1');
+    primary.run();
+    subscribe(port, 2, 1);
+    primary.run();
+    assert.deepEqual(who(client), ['1:a1', '2:b1']);
+    port.purge(5, q, 0);
+    primary.run();
+    assert.deepEqual(bodies(primary, q), ['a1', 'b1']);
+    assert.equal(client.events.at(-1), 'purged 5 2');
+  });
+
+  it('drops what was replaced while it waited, if it keeps the newest of each key', () => {
+    const { primary, client, port } = queueWith({ groupKey: 'key', lastValueKey: 'key' }, { headers: jsonHeaders });
+    subscribe(port, 1, 1);
+    subscribe(port, 2, 1);
+    send(port, 'a1');
+    primary.run();
+    send(port, 'a2');
+    primary.run();
+    send(port, 'a3');
+    primary.run();
+    port.ack(q, client.take()[0]!.position);
+    primary.run();
+    assert.deepEqual(bodies(primary, q), ['a3']);
+    assert.deepEqual(who(client), ['2:a3']);
+  });
+
+  it('goes on with a consumer when the way to its node has room again', () => {
+    const { primary, client, port } = grouped();
+    subscribe(port, 1, 10);
+    send(port, 'a1');
+    primary.run();
+    client.congested = true;
+    send(port, 'a2', 'a3');
+    primary.run();
+    assert.deepEqual(who(client), ['1:a1']);
+    client.congested = false;
+    primary.service.drained('a');
+    primary.run();
+    assert.deepEqual(who(client), ['1:a1', '1:a2', '1:a3']);
+  });
+
+  it('keeps a group in order, and with its consumer, while others get messages', () => {
+    const { primary, client, port } = grouped();
+    subscribe(port, 1, 2);
+    send(port, 'a1');
+    primary.run();
+    assert.deepEqual(who(client), ['1:a1']);
+    send(port, 'a2', 'b1', 'a3');
+    port.get(1, q, 0, false);
+    primary.run();
+    assert.deepEqual(who(client), ['1:a1', '1:a2', '0:b1']);
+    port.get(2, q, 0, false);
+    primary.run();
+    assert.equal(client.events.at(-1), 'gotNothing 2');
+    // It waits for its group, and so does what comes after it.
+    send(port, 'a4');
+    port.grant(1, 5);
+    primary.run();
+    assert.deepEqual(who(client).slice(3), ['1:a3', '1:a4']);
+  });
+
+  it('does not wait for what was settled before it is known to which group it belongs', () => {
+    for (const isReturned of [false, true]) {
+      const { primary, client, port } = grouped();
+      subscribe(port, 1, 1);
+      send(port, 'a1', 'a2');
+      primary.run();
+      const held = heldBy(client);
+      primary.service.close();
+      const traits = new Traits([q, { groupKey: 'key' }]);
+      const next = new TestPrimary({ previous: primary, epoch: 2, traits, headers: jsonHeaders });
+      const again = new TestClient();
+      const tie = next.attach(again, 'a', 1, held);
+      if (isReturned) tie.requeue(q, held[0]!.position, true);
+      else tie.ack(q, held[0]!.position);
+      subscribe(tie, 2, 10);
+      next.run();
+      assert.deepEqual(who(again), isReturned ? ['2:a1', '2:a2'] : ['2:a2']);
+    }
+  });
+
+  it('does not wait for what its node names again and has settled before', () => {
+    const { primary, client, port } = grouped();
+    subscribe(port, 1, 1);
+    send(port, 'a1', 'a2');
+    primary.run();
+    const held = heldBy(client);
+    primary.commits = false;
+    port.ack(q, held[0]!.position);
+    primary.run();
+    const again = new TestClient();
+    const tie = primary.attach(again, 'a', 1, held);
+    tie.ack(q, held[0]!.position);
+    subscribe(tie, 2, 10);
+    primary.run();
+    primary.commits = true;
+    primary.commit();
+    primary.run();
+    assert.deepEqual(who(again), ['2:a2']);
+  });
+
   it('whatever clients do: never two at a time, in order, and in the end everything', () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('send' as const), key: fc.constantFrom('a', 'b', 'c') }),

@@ -26,8 +26,10 @@ class Pair {
     this.messages.push({ position, priority: Math.min(priority, top), state: EntryState.ready, flagged: false });
   }
 
-  next(until = Number.POSITIVE_INFINITY): Message | undefined {
-    const ready = this.messages.filter(({ state, position }) => state === EntryState.ready && position <= until);
+  next(until = Number.POSITIVE_INFINITY, from = top): Message | undefined {
+    const ready = this.messages.filter(
+      ({ state, position, priority }) => state === EntryState.ready && position <= until && priority <= from,
+    );
     return ready.sort((a, b) => b.priority - a.priority || a.position - b.position)[0];
   }
 
@@ -77,6 +79,12 @@ class Pair {
     assert.deepEqual(index.positionsDescending(this.last + 1, 3), positions.toReversed().slice(0, 3));
     const until = positions[Math.floor(positions.length / 2)] ?? 0;
     assert.equal(index.nextReady(until)?.position, this.next(until)?.position);
+    const ready = of(EntryState.ready).sort((a, b) => a.priority - b.priority || a.position - b.position);
+    assert.equal(index.leastReady()?.position, ready[0]?.position);
+    for (let level = -1; level <= top + 1; level++) {
+      const below = this.next(Number.POSITIVE_INFINITY, level) ?? this.next();
+      assert.equal(index.nextReadyFrom(level)?.position, below?.position);
+    }
     const seen: number[] = [];
     for (let from = 0; from !== Number.POSITIVE_INFINITY; )
       from = index.handled(from, until, 1, (position, held, flagged) => {

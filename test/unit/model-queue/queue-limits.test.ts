@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { EnqueueView, RecordFlag, RecordKind } from '../../../src/log/record.js';
 import { readEnvelope } from '../../../src/model/dead-letter/envelope.js';
 import { outboxIncarnation } from '../../../src/model/queue/outbox.js';
 import { Overflow } from '../../../src/model/queue/queue-traits.js';
@@ -33,6 +34,22 @@ describe('a queue with a length in bytes', () => {
 });
 
 describe('a queue that refuses what is too much', () => {
+  it('knows after a restart of all replicas what it has refused, if that is among the dead', () => {
+    const traits = { lengthMax: 1, overflow: Overflow.rejectPublishDlx, deadLettering: to };
+    const { primary, port } = queueWith(traits);
+    publish(port, 1, 2, { durable: true });
+    primary.run();
+    const { chunk } = primary.log;
+    const message = new EnqueueView();
+    const durable: boolean[] = [];
+    for (let at = 0; at < primary.log.offset; at += message.length) {
+      message.set(chunk.bytes!, chunk.view!, at);
+      const isPublish = chunk.bytes![at + 4] === RecordKind.enqueue && message.publisherSequence > 0;
+      if (isPublish) durable.push((message.flags & RecordFlag.durable) !== 0);
+    }
+    assert.deepEqual(durable, [true, true]);
+  });
+
   for (const overflow of [Overflow.rejectPublish, Overflow.rejectPublishDlx]) {
     it(`keeps what it has, and its publishers are told (${overflow})`, () => {
       const { primary, client, port } = queueWith({ lengthMax: 2, overflow, deadLettering: to });
@@ -128,6 +145,23 @@ describe('a queue that nobody uses', () => {
     assert.equal(expired(next), 0);
     traits.known.set(q, { ...traits.of(q), unusedMs: 500 });
     traits.version++;
+    next.openQueue(12);
+    pass(next, 400);
+    assert.equal(expired(next), 0);
+    pass(next, 200);
+    assert.equal(expired(next), 1);
+  });
+
+  it('is looked after when the next primary knows of it, if that is later than it serves', () => {
+    const { primary } = queueWith({});
+    primary.service.close();
+    const traits = new Traits([q, { unusedMs: 500 }]);
+    traits.isLate = true;
+    traits.version++;
+    const next = new TestPrimary({ previous: primary, epoch: 2, traits });
+    pass(next, 5000);
+    assert.equal(expired(next), 0);
+    traits.isLate = false;
     next.openQueue(12);
     pass(next, 400);
     assert.equal(expired(next), 0);

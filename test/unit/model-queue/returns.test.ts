@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { forEachReturned, RecordKind } from '../../../src/log/record.js';
+import { encodeReturned, forEachReturned, RecordKind, returnedLength } from '../../../src/log/record.js';
 import { outboxIncarnation } from '../../../src/model/queue/outbox.js';
 import { Returns } from '../../../src/model/returns.js';
 import { bodies, heldBy, publish, q, queueWith, subscribe, Traits } from './service-support.js';
@@ -82,6 +82,26 @@ describe('counts of returns', () => {
     for (let position = 0; position < 20_000; position++) other.note(3, position, 1);
     assert.equal(other.size, 16_384);
     assert.deepEqual([other.of(3, 19_999), other.of(1, 10)], [1, 0]);
+  });
+
+  it('are kept for messages that a join brings later, and go with those that it brings no more', () => {
+    const { primary, client, port } = queueWith({ countsReturns: true });
+    publish(port, 1, 2, { durable: true });
+    subscribe(port, 1, 2);
+    primary.run();
+    const positions = client.take().map(({ position }) => position);
+    const { state } = primary;
+    const bytes = new Uint8Array(returnedLength(2));
+    const view = new DataView(bytes.buffer);
+    encodeReturned(bytes, view, 0, q, positions, [3, 4], true);
+    // As on a replica that has neither yet.
+    state.remove(q, positions);
+    state.noteReturns(view, 0);
+    assert.equal(state.returns.size, 0);
+    state.isFilling = true;
+    state.noteReturns(view, 0);
+    state.remove(q, [positions[0]!]);
+    assert.deepEqual(state.returns.list(), [[q, positions[1], 4]]);
   });
 
   it('are in the log', () => {

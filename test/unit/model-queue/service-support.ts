@@ -73,7 +73,11 @@ export class Traits implements QueueTraitsSource {
     for (const [queue, some] of traits) this.known.set(queue, { ...noTraits, ...some });
   }
 
+  /** The node does not know its queues yet. */
+  isLate: boolean = false;
+
   of(queue: Lsn): QueueTraits {
+    if (this.isLate) return undefined as unknown as QueueTraits;
     return this.known.get(queue) ?? noTraits;
   }
 }

@@ -256,6 +256,12 @@ export class TestClient implements GroupClientPort {
   rejected(sequence: number): void {
     this.refused.push(sequence);
   }
+  readonly stopped: number[] = [];
+  /** What it was told of queues whose publishers wait. */
+  readonly flows: string[] = [];
+  flow(incarnations: readonly number[], isStopped: boolean, isWhole: boolean): void {
+    this.flows.push([isStopped ? 'stop' : 'go', ...incarnations, ...(isWhole ? ['whole'] : [])].join(' '));
+  }
   settled(count: number): void {
     if (count <= this.settledCount) throw new Error('settled must grow');
     this.settledCount = count;

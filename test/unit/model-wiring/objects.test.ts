@@ -73,6 +73,9 @@ test('every kind of object survives encoding, without its position', () => {
     exchangeObject('e', 'topic', { internal: true, autoDelete: true, arguments: { 'alternate-exchange': 'x' } }),
     queueObject('q', { owner: 'n1/4/7', group: 0x8001, durable: false }),
     bindingObject('e', 'f', 'k.#', { destinationKind: 'exchange', durable: false }),
+    { kind: 'vhost', position: 0, name: 'v', description: '', tags: [], defaultQueueType: 'quorum' },
+    { kind: 'globalParameter', position: 0, name: 'g', value: { a: [1, null, 'x'] } },
+    { kind: 'globalParameter', position: 0, name: 'g', value: null },
     { kind: 'use', position: 0, queue: 7, durable: true },
     { kind: 'user', position: 0, name: 'u', tags: ['one'], hashing: Hashing.md5, hash: 'h', scram: 's' },
     { kind: 'permission', position: 0, user: 'u', vhost: 'v', configure: '', write: 'a', read: 'b' },
@@ -109,6 +112,9 @@ test('what version 3 wrote of users, permissions and vhosts is what it was', () 
     '{"v":1,"kind":"topicPermission","user":"u","vhost":"v","exchange":"x","write":"w","read":"r"}',
     '{"v":1,"kind":"limits","of":"user","name":"u","limits":{"max-channels":1}}',
     '{"v":1,"kind":"founded"}',
+    '{"v":1,"kind":"vhost","name":"v","description":"d","tags":[],"defaultQueueType":"quorum"}',
+    '{"v":1,"kind":"globalParameter","name":"g","value":{"a":[1,null]}}',
+    '{"v":1,"kind":"operatorPolicy","vhost":"v","name":"p","pattern":"^a","priority":1,"applyTo":"queues","definition":{"max-length":2}}',
   ];
   const read = frozen.map((json) => decodeObject(new TextEncoder().encode(json))!);
   assert.deepEqual(

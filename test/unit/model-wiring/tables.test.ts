@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Hashing } from '../../../src/model/access/objects.js';
 import { queueChangesMax } from '../../../src/model/wiring/group-queues.js';
-import type { WiringObject } from '../../../src/model/wiring/objects.js';
+import type { WiringObject, PolicyObject } from '../../../src/model/wiring/objects.js';
 import { WiringTables } from '../../../src/model/wiring/tables.js';
 import { alice, bindingObject, bob, exchangeObject, queueObject, reached } from './support.js';
 
@@ -43,9 +43,18 @@ const objects: fc.Arbitrary<WiringObject> = fc.oneof(
     { kind: 'permission', position: 0, user: 'u', vhost: '/', configure: '', write: 'a', read: 'b' },
     { kind: 'topicPermission', position: 0, user: 'u', vhost: 'v', exchange: 'a', write: 'a', read: 'b' },
     { kind: 'limits', position: 0, of: 'vhost', name: 'v', limits: { 'max-queues': 1 } },
+    { kind: 'globalParameter', position: 0, name: 'g', value: 1 },
+    policyObject('policy', 'v'),
+    policyObject('operatorPolicy', 'v'),
+    policyObject('operatorPolicy', '/'),
   ),
   fc.constantFrom<WiringObject>({ kind: 'vhost', position: 0, name: 'v', description: '', tags: [] }),
 );
+
+function policyObject(kind: PolicyObject['kind'], vhost: string): PolicyObject {
+  const limit = { pattern: '', priority: 0, applyTo: 'queues', definition: { 'max-length': 1 } } as const;
+  return { kind, position: 0, vhost, name: 'p', ...limit };
+}
 
 /** Everything that the tables answer. */
 function answers(tables: WiringTables): unknown {
@@ -68,6 +77,11 @@ function answers(tables: WiringTables): unknown {
     permissions: ['v', '/'].map((name) => tables.access.permission('u', name)?.position),
     topics: tables.access.topicPermission('u', 'v', 'a')?.position,
     limits: tables.access.limitsOf('vhost', 'v')?.position,
+    parameter: tables.globalParameter('g')?.position,
+    policies: (['policy', 'operatorPolicy'] as const).map(
+      (kind) => tables.policies.of(kind).current('v', 'p')?.position,
+    ),
+    applied: ['v', '/'].map((vhost) => tables.policies.ofQueue(vhost, 'a').operatorPolicy?.position),
     queues: ['a', 'b', 'c'].map((name) => tables.queue('/', name)?.position),
     exchanges: ['a', 'b', 'c'].map((name) => tables.exchange('/', name)?.position),
     inbound: ['a', 'b', 'c'].map((name) => positions(tables.queueTarget('/', name)?.inbound() ?? [])),

@@ -101,7 +101,7 @@ test('a replacement that was interrupted leaves the newer one, and the next one 
     for (const object of two) wiring.tables.appeared(object.position, object);
     wiring.lsn = 60;
     assert.equal(minInSync(wiring, 'q'), 3);
-    assert.equal([...wiring.tables.policies.all()].length, 1);
+    assert.equal([...wiring.tables.policies.of('policy').all()].length, 1);
     wiring.done(clearPolicy('p'));
     assert.equal(minInSync(wiring, 'q'), 1);
     assert.equal(wiring.tables.count('policy'), 0);

@@ -2,7 +2,8 @@
  * A broker for testing the simulator: all nodes share one memory that no crash touches. With no defect planted it keeps every
  * promise, so a finding is the simulator's own fault; with one planted, the checkers must find it.
  */
-import { RefusedError } from '../../../src/base/errors.js';
+import { Refusal, RefusedError } from '../../../src/base/errors.js';
+import type { Defects } from './defects.js';
 import { NoAccess, NoPolicies } from './no-operators.js';
 import { EnqueueView, encodeEnqueue, enqueueLength, type MessageParts } from '../../../src/log/record.js';
 import { delayOf } from '../../../src/model/delay/delay-header.js';
@@ -21,31 +22,11 @@ import type {
   Subscription,
   Wiring,
 } from '../../../src/model/broker.js';
+import { FakeStops } from '../../fakes/fake-stops.js';
 import { FakeTransactions } from '../../fakes/fake-transactions.js';
 import { FakeReplies } from '../../fakes/fake-replies.js';
 import { delayingExchange } from '../../../sim/workload/declarer.js';
 import type { ProcessFactory, SimPorts, SimProcess } from '../../../sim/node-ports.js';
-
-export interface Defects {
-  /** One message in 20 is confirmed and forgotten. */
-  lose: boolean;
-  /** One message in 20 is stored twice. */
-  double: boolean;
-  /** Comes again without the flag. */
-  unflagged: boolean;
-  /** Requeued messages go to the end. */
-  requeueAtEnd: boolean;
-  /** One message in 20 goes before the one before it. */
-  misorder: boolean;
-  /** One ack in 20 is forgotten when its consumer ends. */
-  forgetAck: boolean;
-  /** One declaration in 10 is never answered. */
-  hang: boolean;
-  /** One delivery in 20 goes to a second consumer, flagged. */
-  twoHolders: boolean;
-  /** Messages of a deleted queue turn up in the next one of its name. */
-  byName: boolean;
-}
 
 interface Stored {
   position: number;
@@ -204,8 +185,10 @@ class PerfectSubscription implements Subscription, Holder {
 class PerfectBroker implements Broker {
   readonly node: string;
   readonly keepsHidden = true;
+  readonly keepsAmqp10 = true;
   readonly wiring: Wiring;
   readonly gate = { closed: '', onChange: () => ({ close(): void {} }) };
+  readonly stops = new FakeStops(() => []);
   readonly replies = new FakeReplies();
   readonly transactions = new FakeTransactions(this);
   readonly memory: Memory;
@@ -367,6 +350,9 @@ class PerfectBroker implements Broker {
     }
   }
 
+  async reroute(): Promise<never> {
+    throw new RefusedError(Refusal.notImplemented, 'nothing is sent elsewhere');
+  }
   async queueStatus(_vhost: string, name: string): Promise<never> {
     this.memory.queue(name);
     return {} as never;
@@ -458,6 +444,7 @@ export function perfectBrokers(defects: Partial<Defects> = {}): ProcessFactory {
           })),
         logEnd: () => 0,
         attachedEpoch: () => 1,
+        attachment: () => undefined,
         moves: () => [],
         delayGroup: () => 1,
         groupOf: (_vhost, name) => (memory.queues.has(name) ? 1 : -1),
@@ -467,6 +454,7 @@ export function perfectBrokers(defects: Partial<Defects> = {}): ProcessFactory {
             incarnation,
             durable: declaration.durable,
             positions: messages.map((message) => message.position),
+            returns: '',
           })),
         hasQueue: (_group, incarnation) =>
           [...memory.queues.values()].some((queue) => queue.incarnation === incarnation),

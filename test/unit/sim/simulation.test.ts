@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Simulation, type RunResult } from '../../../sim/simulation.js';
-import { perfectBrokers, type Defects } from './perfect-broker.js';
+import type { Defects } from './defects.js';
+import { perfectBrokers } from './perfect-broker.js';
 
 const run = (seed: number, defects: Partial<Defects> = {}): Promise<RunResult> =>
-  new Simulation({ seed, createProcess: perfectBrokers(defects) }).run();
+  new Simulation({ seed, createProcess: perfectBrokers(defects), kinds: [] }).run();
 
 test('nothing is found in a broker without a defect', async () => {
   for (let seed = 1; seed <= 20; seed++) {

@@ -4,8 +4,18 @@ import fc from 'fast-check';
 import { fullSlices } from '../../../src/base/slices.js';
 import { batchVersion } from '../../../src/log/batch.js';
 import { parseBatch } from '../../../src/log/group-log.js';
+import { Feature } from '../../../src/base/versions.js';
 import { encodeDrop, encodeOpen } from '../../../src/log/open-record.js';
-import { encodeDequeueRange, EnqueueView, forEachDequeued, RecordKind } from '../../../src/log/record.js';
+import { MessageFormat } from '../../../src/log/message-format.js';
+import {
+  encodeDequeueRange,
+  encodeEnqueue,
+  enqueueLength,
+  EnqueueView,
+  forEachDequeued,
+  RecordKind,
+  versionOf,
+} from '../../../src/log/record.js';
 import { FrameError } from '../../../src/cluster/link/frame.js';
 import { readBatch } from '../../../src/cluster/replication/frames.js';
 import { appendDequeues } from '../../../src/model/group-service/settlement-batch.js';
@@ -66,6 +76,21 @@ describe('records with unknown fields at their end', () => {
     for (let at = 40; at < bytes.length; at += viewOf(bytes).getUint32(at, true)) state.apply(chunk, at);
     assert.equal(state.queue(3)!.index.size, 2);
     assert.equal(state.queue(9), undefined);
+  });
+});
+
+describe('a message of AMQP 1.0', () => {
+  it('needs the version that knows it, and says so in its format', () => {
+    const parts = message();
+    parts.format = MessageFormat.amqp10;
+    const bytes = new Uint8Array(enqueueLength(parts, 1));
+    encodeEnqueue(bytes, viewOf(bytes), 0, parts, [3], true, 0, 0);
+    assert.equal(versionOf(bytes, 0), Feature.amqp10);
+    const view = new EnqueueView().set(bytes, viewOf(bytes), 0);
+    assert.equal(view.format, MessageFormat.amqp10);
+    parts.setFrom(view);
+    assert.equal(parts.format, MessageFormat.amqp10);
+    assert.equal(versionOf(enqueue(), 0), 1);
   });
 });
 

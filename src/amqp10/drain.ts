@@ -1,0 +1,71 @@
+import type { Timer } from '../base/clock.js';
+import type { SessionHost } from './session-host.js';
+
+/** A queue that has messages, and gives this link none of them, is asked again so often, after so long, ms. */
+const asksMax = 8;
+const askAgainMs = 10;
+
+/** What is drained. */
+export interface Drained {
+  readonly queue: string;
+  readonly credit: number;
+  drained(): void;
+}
+
+/**
+ * A client that drains wants all there is for its credit, and then to be told that no more is there. The broker's port does not say that a
+ * queue is empty; so the queue is asked, and whatever it delivers comes before its answer.
+ */
+export class Drain {
+  private readonly host: SessionHost;
+  private readonly link: Drained;
+  /** Number of the present drain; 0 = none. */
+  private current = 0;
+  private last = 0;
+  private asks = 0;
+  private timer: Timer | undefined;
+
+  constructor(host: SessionHost, link: Drained) {
+    this.host = host;
+    this.link = link;
+  }
+
+  begin(): void {
+    if (this.current !== 0) return;
+    this.current = ++this.last;
+    this.asks = 0;
+    if (this.link.credit === 0) this.done();
+    else this.ask(this.current);
+  }
+
+  stop(): void {
+    this.current = 0;
+    this.timer?.cancel();
+  }
+
+  /** The last credit went to a delivery. */
+  usedUp(): void {
+    if (this.current !== 0) this.done();
+  }
+
+  private ask(number: number): void {
+    const { broker, vhost } = this.host;
+    if (number !== this.current) return;
+    this.asks++;
+    broker.queueStatus(vhost, this.link.queue).then(
+      ({ messages }) => this.answered(number, messages),
+      () => this.answered(number, 0),
+    );
+  }
+
+  private answered(number: number, messages: number): void {
+    if (number !== this.current) return;
+    if (messages === 0 || this.asks >= asksMax) this.done();
+    else this.timer = this.host.clock.after(askAgainMs, () => this.ask(number));
+  }
+
+  private done(): void {
+    this.stop();
+    this.link.drained();
+  }
+}

@@ -1,0 +1,190 @@
+/**
+ * A link on which the client sends: transfers become messages, publishes, outcomes. Credit keeps what waits for its outcome bounded:
+ *
+ *   credit that the client has + publishes without outcome <= linkCredit; none is given while the broker takes no messages
+ */
+import { findDestination, type Destination } from './node-lookup.js';
+import { absent, type Attach, Condition, Descriptor, Flow, Target, textOf, type TransferView } from './codec/index.js';
+import { LinkError } from './errors.js';
+import { addressOf, dropTemporary, makeTemporary } from './temporary-queue.js';
+import { Link, LinkState } from './link.js';
+import type { PublishSource } from './outcome-ledger.js';
+import { Publisher } from './publisher.js';
+import { add } from './serial.js';
+import type { SessionHost } from './session-host.js';
+
+/** The first buffer for a message in several frames; more is allocated only as it really arrives. */
+const firstGatherBytes = 64 * 1024;
+const nothing = new Uint8Array(0);
+/** §2.8.3: the receiver settles at once. */
+const settleFirst = 0;
+
+export class IncomingLink extends Link implements PublishSource {
+  private readonly publisher: Publisher;
+  private credit = 0;
+  private deliveryCount = 0;
+  /** Publishes without outcome. */
+  private unsettled = 0;
+  /** The queue that was made for this link; '' = none. */
+  private temporary = '';
+  /** Outcomes were told: its credit is to be looked at. */
+  private isDue = false;
+  /** A delivery is under way: more frames of it are to come. */
+  private inDelivery = false;
+  private deliveryId = 0;
+  private settled = false;
+  private messageFormat = 0;
+  private gathered: Uint8Array = nothing;
+  private received = 0;
+
+  constructor(host: SessionHost, request: Attach, ownHandle: number) {
+    super(host, request, ownHandle);
+    this.publisher = new Publisher(host, this);
+  }
+
+  /** Finds the target, and answers. */
+  attach(): void {
+    const { host, request } = this;
+    this.deliveryCount = request.initialDeliveryCount ?? 0;
+    this.find().then(
+      (destination) => this.found(destination),
+      (error: unknown) => host.linkFailed(this, error),
+    );
+  }
+
+  /** Null: each message says where it goes. */
+  private async find(): Promise<Destination | null> {
+    const { host, request } = this;
+    const { target } = request;
+    if (target === undefined || target.descriptor !== Descriptor.target)
+      throw new LinkError(Condition.notImplemented, 'a link without a target, or to a transaction coordinator');
+    if (target.dynamic) {
+      this.temporary = await makeTemporary(host);
+      return { exchange: '', routingKey: this.temporary };
+    }
+    const address = textOf(target.address);
+    if (address === undefined || address === '') return null;
+    return findDestination(host, address);
+  }
+
+  private found(destination: Destination | null): void {
+    this.publisher.destination = destination;
+    const reply = this.reply();
+    reply.rcvSettleMode = settleFirst;
+    if (this.temporary !== '' && reply.target?.descriptor === Descriptor.target)
+      reply.target = Object.assign(new Target(), reply.target, { address: addressOf(this.temporary) });
+    reply.maxMessageSize = this.host.limits.messageBytesMax;
+    if (this.attachedWith(reply)) this.topUp();
+    else if (this.temporary !== '') dropTemporary(this.host, this.temporary);
+  }
+
+  /** A frame of a delivery. Throws LinkError, or AmqpError for the connection. */
+  transfer(view: TransferView): void {
+    if (this.state !== LinkState.attached) return;
+    if (!this.inDelivery) this.begin(view);
+    if (view.settled) this.settled = true;
+    if (view.aborted) return this.finish();
+    const { bytes, payloadStart, payloadEnd } = view;
+    if (this.received + payloadEnd - payloadStart > this.host.limits.messageBytesMax) throw this.tooLarge();
+    if (view.more) return this.gather(bytes, payloadStart, payloadEnd);
+    if (this.received === 0) return this.publish(bytes, payloadStart, payloadEnd);
+    this.gather(bytes, payloadStart, payloadEnd);
+    this.publish(this.gathered, 0, this.received);
+  }
+
+  /** The client has told where it is (§2.6.7). */
+  flow(deliveryCount: number, echo: boolean): void {
+    if (this.state !== LinkState.attached) return;
+    if (deliveryCount !== absent && !this.inDelivery) this.deliveryCount = deliveryCount;
+    if (echo) this.sendFlow();
+  }
+
+  publishSettled(): void {
+    this.unsettled--;
+    this.host.counters.settled++;
+    if (this.isDue) return;
+    this.isDue = true;
+    this.host.toldOutcome(this);
+  }
+
+  /** The broker takes messages again, or has told outcomes. */
+  topUp(): void {
+    this.isDue = false;
+    const { credit, unsettled, host } = this;
+    if (this.state !== LinkState.attached || host.broker.gate.closed !== '') return;
+    if (credit * 2 <= host.limits.linkCredit - unsettled) this.grant();
+  }
+
+  protected release(): void {
+    this.dropGathered();
+    this.publisher.close();
+    if (this.temporary !== '') dropTemporary(this.host, this.temporary);
+  }
+
+  private begin(view: TransferView): void {
+    if (view.deliveryId === absent)
+      throw new LinkError(Condition.invalidField, 'the first transfer of a delivery has no delivery-id');
+    if (view.resume) throw new LinkError(Condition.notImplemented, 'deliveries are not resumed here');
+    if (this.credit === 0) throw new LinkError(Condition.linkTransferLimitExceeded, 'a transfer without credit');
+    this.inDelivery = true;
+    this.deliveryId = view.deliveryId;
+    this.settled = false;
+    this.messageFormat = view.messageFormat === absent ? 0 : view.messageFormat;
+  }
+
+  /** The delivery is complete, or aborted: it has used its credit. */
+  private finish(): void {
+    this.inDelivery = false;
+    this.credit--;
+    this.deliveryCount = add(this.deliveryCount, 1);
+    if (this.gathered !== nothing) this.dropGathered();
+    if (this.credit * 2 <= this.host.limits.linkCredit - this.unsettled) this.topUp();
+  }
+
+  private publish(bytes: Uint8Array, start: number, end: number): void {
+    const { settled, deliveryId } = this;
+    if (!settled) this.unsettled++;
+    try {
+      this.publisher.publish(bytes, start, end, deliveryId, settled, this.messageFormat);
+    } finally {
+      this.finish();
+    }
+  }
+
+  private grant(): void {
+    this.credit = Math.max(this.credit, this.host.limits.linkCredit - this.unsettled);
+    this.sendFlow();
+  }
+
+  private sendFlow(): void {
+    const flow = new Flow();
+    flow.handle = this.ownHandle;
+    flow.deliveryCount = this.deliveryCount;
+    flow.linkCredit = this.credit;
+    this.host.sendFlow(flow);
+  }
+
+  /** Adds a frame's payload; the buffer grows with what has arrived. */
+  private gather(bytes: Uint8Array, start: number, end: number): void {
+    const needed = this.received + end - start;
+    if (needed > this.gathered.length) {
+      const larger = new Uint8Array(Math.max(needed, this.gathered.length * 2, firstGatherBytes));
+      this.host.partials.add(larger.length - this.gathered.length);
+      larger.set(this.gathered.subarray(0, this.received));
+      this.gathered = larger;
+    }
+    this.gathered.set(bytes.subarray(start, end), this.received);
+    this.received = needed;
+  }
+
+  private dropGathered(): void {
+    this.host.partials.remove(this.gathered.length);
+    this.gathered = nothing;
+    this.received = 0;
+  }
+
+  private tooLarge(): LinkError {
+    const text = `a message of more than ${this.host.limits.messageBytesMax} bytes`;
+    return new LinkError(Condition.linkMessageSizeExceeded, text);
+  }
+}

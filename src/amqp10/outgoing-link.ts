@@ -1,0 +1,195 @@
+/**
+ * A link on which the client receives. Its credit becomes credit of a subscription: as much as the client has, but not more than output and
+ * session can take. What arrives beyond (the client took credit back, its window is full, it does not read) goes back to its place; then
+ * nothing is delivered until all credit is back, so that what went back first comes again first.
+ *
+ *   granted   deliveries that the broker may still make     credit   deliveries that the client takes
+ */
+import type { Subscription } from '../model/broker.js';
+import type { Recipient } from '../model/unacked.js';
+import { absent, type Attach, Condition, Flow, type FlowView, Source, textOf } from './codec/index.js';
+import { Drain } from './drain.js';
+import { LinkError } from './errors.js';
+import { Link, LinkState } from './link.js';
+import { findQueue, type Origin } from './node-lookup.js';
+import { addressOf, dropTemporary, makeTemporary } from './temporary-queue.js';
+import { add, ahead } from './serial.js';
+import type { OutgoingHost } from './deliveries.js';
+
+/** §2.8.2 */
+const SenderSettle = { unsettled: 0, settled: 1 } as const;
+const supportedOutcomes = ['amqp:accepted:list', 'amqp:rejected:list', 'amqp:released:list', 'amqp:modified:list'];
+
+export class OutgoingLink extends Link implements Recipient {
+  subscription: Subscription | null = null;
+  credit = 0;
+  deliveryCount = 0;
+  granted = 0;
+  /** Gives back every delivery until no credit is out. */
+  stalled = false;
+  private isWaiting = false;
+  /** On the list of links whose credit must be looked at. */
+  due = false;
+  /** Deliveries are settled when they are sent. */
+  readonly settlesAtOnce: boolean;
+  queue = '';
+  /** The queue was made for this link. */
+  private isTemporary = false;
+  private readonly deliveries: OutgoingHost;
+  private readonly drain: Drain;
+
+  constructor(host: OutgoingHost, request: Attach, ownHandle: number) {
+    super(host, request, ownHandle);
+    this.deliveries = host;
+    this.settlesAtOnce = request.sndSettleMode === SenderSettle.settled;
+    this.drain = new Drain(host, this);
+  }
+
+  /** Finds the source, subscribes, and answers. */
+  attach(): void {
+    this.find().then(
+      (subscription) => this.accepted(subscription),
+      (error: unknown) => {
+        if (this.isTemporary) dropTemporary(this.host, this.queue);
+        this.host.linkFailed(this, error);
+      },
+    );
+  }
+
+  private async find(): Promise<Subscription> {
+    const { host, request } = this;
+    const { source } = request;
+    if (source === undefined) throw new LinkError(Condition.invalidField, 'a link without a source');
+    if (source.distributionMode === 'copy') throw new LinkError(Condition.notImplemented, 'browsing a queue');
+    const { queue, isTemporary } = await this.origin(source);
+    this.queue = queue;
+    this.isTemporary = isTemporary;
+    return host.broker.consume({
+      vhost: host.vhost,
+      queue: this.queue,
+      consumerTag: this.name === '' ? `link-${this.handle}` : this.name,
+      noAck: false,
+      exclusive: false,
+      arguments: {},
+      connection: host.id,
+      credit: 0,
+      sink: this.deliveries.sink,
+      cookie: this,
+    });
+  }
+
+  private async origin({ dynamic, address }: Source): Promise<Origin> {
+    if (dynamic) return { queue: await makeTemporary(this.host), isTemporary: true };
+    const text = textOf(address);
+    if (text === undefined) throw new LinkError(Condition.invalidField, 'a source without an address');
+    return findQueue(this.host, text);
+  }
+
+  private accepted(subscription: Subscription): void {
+    if (this.state !== LinkState.attaching) {
+      subscription.close();
+      if (this.isTemporary) dropTemporary(this.host, this.queue);
+      this.host.answeredTooLate();
+      return;
+    }
+    this.subscription = subscription;
+    const reply = this.reply();
+    reply.initialDeliveryCount = this.deliveryCount;
+    reply.sndSettleMode = this.settlesAtOnce ? SenderSettle.settled : SenderSettle.unsettled;
+    const { source } = this.request;
+    if (reply.source !== undefined && source !== undefined) {
+      reply.source = Object.assign(new Source(), source);
+      reply.source.outcomes = supportedOutcomes;
+      if (source.dynamic) reply.source.address = addressOf(this.queue);
+      // No filter is applied.
+      reply.source.filter = undefined;
+    }
+    if (this.attachedWith(reply)) this.replenish();
+  }
+
+  /** The client has told where it is, and what it takes (§2.6.7). */
+  flow(view: FlowView): void {
+    if (this.state !== LinkState.attaching && this.state !== LinkState.attached) return;
+    if (view.linkCredit !== absent) {
+      const seen = view.deliveryCount === absent ? 0 : view.deliveryCount;
+      this.credit = Math.max(0, ahead(add(seen, view.linkCredit), this.deliveryCount));
+    }
+    if (this.state === LinkState.attached) this.replenish();
+    if (view.drain) this.drain.begin();
+    else this.drain.stop();
+    if (view.echo && !view.drain && this.state === LinkState.attached) this.sendFlow(false);
+  }
+
+  /** May the delivery that has arrived go out? */
+  takes(hasRoom: boolean): boolean {
+    this.granted--;
+    if (this.stalled || !hasRoom || this.credit === 0 || this.state !== LinkState.attached) {
+      this.stalled = true;
+      if (this.granted <= 0) this.deliveries.creditDue(this);
+      return false;
+    }
+    return true;
+  }
+
+  /** A delivery comes part by part: nothing is granted until it is out. What comes all the same goes back. */
+  wait(isWaiting: boolean): void {
+    this.isWaiting = isWaiting;
+    this.stalled = true;
+    if (!isWaiting) this.replenish();
+  }
+
+  /** It is out. */
+  delivered(): void {
+    this.credit--;
+    this.deliveryCount = add(this.deliveryCount, 1);
+    if (this.credit > this.granted) this.deliveries.creditDue(this);
+    if (this.credit === 0) this.drain.usedUp();
+  }
+
+  /** The client settled one of its deliveries: credit does not depend on that. */
+  settled(): void {}
+
+  /** Grants what may be granted now. */
+  replenish(): void {
+    const { subscription } = this;
+    if (this.state !== LinkState.attached || subscription === null || this.isWaiting || !this.deliveries.hasRoom)
+      return;
+    if (this.stalled && this.granted > 0) return;
+    this.stalled = false;
+    const target = Math.min(this.credit, this.deliveries.windowMax);
+    const wanted = target - this.granted;
+    // Not one by one.
+    if (wanted <= 0 || (this.granted > 0 && wanted * 2 < target)) return;
+    this.granted += wanted;
+    subscription.grant(wanted);
+  }
+
+  /** All credit that is left is gone: there is nothing for it (§2.6.7). */
+  drained(): void {
+    this.deliveryCount = add(this.deliveryCount, this.credit);
+    this.credit = 0;
+    this.sendFlow(true);
+  }
+
+  /** The broker ended the subscription. */
+  cancelled(reason: string): void {
+    this.fail(new LinkError(Condition.resourceDeleted, reason === '' ? `queue '${this.queue}' is gone` : reason));
+  }
+
+  protected release(): void {
+    this.drain.stop();
+    this.deliveries.giveBack(this);
+    this.subscription?.close();
+    if (this.isTemporary) dropTemporary(this.host, this.queue);
+  }
+
+  private sendFlow(drain: boolean): void {
+    const flow = new Flow();
+    flow.handle = this.ownHandle;
+    flow.deliveryCount = this.deliveryCount;
+    flow.linkCredit = this.credit;
+    flow.available = 0;
+    flow.drain = drain;
+    this.host.sendFlow(flow);
+  }
+}
