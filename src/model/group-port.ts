@@ -116,8 +116,11 @@ export interface GroupServicePort {
    */
   holdBody(id: BodyId): void;
   doneWithBody(id: BodyId): void;
-  /** Of the bodies that this node has sent, with numbers up to `last`, those in `open` may not be complete; said first of all. */
-  openUploads(last: number, open: readonly number[]): void;
+  /**
+   * Of the bodies that this node has sent, with numbers up to `last`, those in `open` may not be complete, or end with the publish of that
+   * sequence (Infinity: with one to come); said first of all.
+   */
+  openUploads(last: number, open: ReadonlyMap<number, number>): void;
 }
 
 /** What the primary tells a node's attachment. */

@@ -221,8 +221,9 @@ function call(port: GroupServicePort, frame: Frame, id: number): void {
       return port.readBody(id, bodyIn(view, start), from, view.getUint32(start + 24, true));
     }
     case FrameType.openUploads: {
-      const open: number[] = [];
-      for (let at = start + 16; at + 8 <= end; at += 8) open.push(view.getFloat64(at, true));
+      const open = new Map<number, number>();
+      for (let at = start + 16; at + 16 <= end; at += 16)
+        open.set(view.getFloat64(at, true), view.getFloat64(at + 8, true));
       return port.openUploads(view.getFloat64(start + 8, true), open);
     }
     case FrameType.bodyHold:

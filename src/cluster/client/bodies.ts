@@ -89,14 +89,8 @@ export class Bodies {
   /** There is a new attachment: what was asked for is asked for again. */
   attached(): void {
     this.forgetUploads();
-    const { port } = this.client;
-    if (this.lastUpload > 0 && port !== undefined) port.openUploads(this.lastUpload, this.openAt(port));
+    if (this.lastUpload > 0) this.client.port?.openUploads(this.lastUpload, this.uploads);
     for (const reader of this.readers.values()) reader.attached();
-  }
-
-  /** The primary has taken, or had from the last one, the publish that ended an upload: that one is not sent again, and the upload is over. */
-  private openAt({ taken }: ServiceControl): number[] {
-    return [...this.uploads].filter(([, sequence]) => sequence > taken).map(([upload]) => upload);
   }
 
   part(reader: number, index: number, bytes: Uint8Array, start: number, end: number): void {

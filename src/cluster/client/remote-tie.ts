@@ -152,12 +152,17 @@ export class RemoteTie implements Tie, ServiceControl {
     sendBody(this.link, FrameType.bodyHold, this.group, this.number, id);
   }
 
-  openUploads(last: number, open: readonly number[]): void {
-    const out = this.link.beginFrame(FrameType.openUploads, this.group, 16 + 8 * open.length);
+  openUploads(last: number, open: ReadonlyMap<number, number>): void {
+    const out = this.link.beginFrame(FrameType.openUploads, this.group, 16 + 16 * open.size);
     out.view.setUint32(out.offset, this.number, true);
     out.view.setUint32(out.offset + 4, 0, true);
     out.view.setFloat64(out.offset + 8, last, true);
-    for (let i = 0; i < open.length; i++) out.view.setFloat64(out.offset + 16 + 8 * i, open[i]!, true);
+    let at = out.offset + 16;
+    for (const [upload, sequence] of open) {
+      out.view.setFloat64(at, upload, true);
+      out.view.setFloat64(at + 8, sequence, true);
+      at += 16;
+    }
   }
 
   doneWithBody(id: BodyId): void {

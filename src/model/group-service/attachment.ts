@@ -342,8 +342,8 @@ export class Attachment implements GroupServicePort {
     if (this.state === AttachmentState.attached) this.bodies.hold(id);
   }
 
-  openUploads(last: number, open: readonly number[]): void {
-    if (this.state === AttachmentState.attached) this.service.large.said(this.boot, last, new Set(open));
+  openUploads(last: number, open: ReadonlyMap<number, number>): void {
+    if (this.state === AttachmentState.attached) this.service.large.said(this.boot, last, open);
   }
 
   doneWithBody(id: BodyId): void {

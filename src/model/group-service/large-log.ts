@@ -55,6 +55,8 @@ export class LargeLog {
   private readonly uploads = new Map<string, Upload>();
   /** Uploads that are over when `lsn` is committed: if no message refers to them then, their parts go. */
   private ended: { readonly id: BodyId; readonly lsn: Lsn }[] = [];
+  /** Uploads that are over when the publish of that number is committed. */
+  private numbered: { readonly boot: number; readonly upload: number; readonly sequence: number }[] = [];
   /** The same, in this turn. */
   private ending: BodyId[] = [];
   private due: LargeBody[] = [];
@@ -77,6 +79,8 @@ export class LargeLog {
    * uploads of boots that are not attached are over.
    */
   begin(attachedBoots: () => ReadonlySet<number>): void {
+    this.hasBegun = this.ports.state.large.size === 0;
+    if (this.hasBegun) return;
     this.ports.after(graceMs, () => {
       this.hasBegun = true;
       const attached = attachedBoots();
@@ -93,10 +97,15 @@ export class LargeLog {
     if (this.ports.state.large.size > 0) this.judge((body) => !body.isClosed && body.boot === boot);
   }
 
-  /** The node is attached in that boot: of its uploads up to `last` those in `open` are not over, or may not be. */
-  said(boot: number, last: number, open: ReadonlySet<number>): void {
-    if (this.ports.state.large.size === 0) return;
+  /**
+   * The node is attached in that boot: of its uploads up to `last` those in `open` are not over, or only with the publish of that number. The log
+   * may have that already, or be given no more of it than its number.
+   */
+  said(boot: number, last: number, open: ReadonlyMap<number, number>): void {
+    if (last === 0) return;
     this.judge((body) => !body.isClosed && body.boot === boot && body.upload <= last && !open.has(body.upload));
+    for (const [upload, sequence] of open)
+      if (sequence < Number.POSITIVE_INFINITY) this.numbered.push({ boot, upload, sequence });
   }
 
   /** Later: what is in the log by now may have parts of a body, and the message. */
@@ -180,6 +189,7 @@ export class LargeLog {
       for (const id of this.ending) this.ended.push({ id, lsn });
       this.ending = [];
     }
+    if (this.numbered.length > 0 && this.hasBegun) this.endNumbered();
     if (this.ended.length > 0) this.endCommitted(committed);
     while (this.hasBegun && this.judgements.length > 0 && this.judgements[0]!.lsn <= committed)
       this.ports.walk(this.lookAtAll(this.judgements.shift()!.isOver));
@@ -187,6 +197,15 @@ export class LargeLog {
     const due = this.due;
     this.due = [];
     for (const body of due) this.dequeue(body);
+  }
+
+  private endNumbered(): void {
+    const { publishers } = this.ports.state;
+    this.numbered = this.numbered.filter((one) => {
+      if (publishers.of(one.boot).sequence < one.sequence) return true;
+      this.ended.push({ id: one, lsn: 0 });
+      return false;
+    });
   }
 
   private endCommitted(committed: Lsn): void {

@@ -3,11 +3,10 @@ import { it } from 'node:test';
 import { Bodies } from '../../../src/cluster/client/bodies.js';
 import type { ServiceControl } from '../../../src/cluster/client/tie.js';
 
-it('an upload whose message the primary has, confirmed or not, is over to the next primary; others are not', () => {
-  const said: [number, readonly number[]][] = [];
+it('the next primary is told of uploads that are not known to be over, with the publish that ends each', () => {
+  const said: [number, [number, number][]][] = [];
   const port = {
-    taken: 0,
-    openUploads: (last: number, open: readonly number[]) => void said.push([last, open]),
+    openUploads: (last: number, open: ReadonlyMap<number, number>) => void said.push([last, [...open]]),
   } as Partial<ServiceControl> as ServiceControl;
   const client = { port, confirmedSequence: 0, lastSequence: 0 };
   const bodies = new Bodies(client);
@@ -19,7 +18,11 @@ it('an upload whose message the primary has, confirmed or not, is over to the ne
   }
   const going = bodies.newUpload();
   client.confirmedSequence = 10;
-  Object.assign(port, { taken: 20 });
   bodies.attached();
-  assert.deepEqual(said, [[going, [3, going]]]);
+  const still: [number, number][] = [
+    [2, 20],
+    [3, 30],
+    [going, Number.POSITIVE_INFINITY],
+  ];
+  assert.deepEqual(said, [[going, still]]);
 });

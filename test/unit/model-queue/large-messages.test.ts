@@ -185,8 +185,9 @@ describe('a large message', () => {
     primary.run();
     primary.service.close();
     for (const [open, left] of [
-      [[1], 3],
-      [[], 0],
+      [new Map([[1, Number.POSITIVE_INFINITY]]), 3],
+      [new Map([[1, 4]]), 3],
+      [new Map([[1, 3]]), 0],
     ] as const) {
       const later = new TestPrimary({ previous: primary, epoch: 2 });
       const again = later.attach(new TestClient(), 'a', boot, [], 3);
@@ -195,6 +196,26 @@ describe('a large message', () => {
       assert.equal(parts(later), left);
       later.service.close();
     }
+  });
+
+  it('that was given up is gone also if the next primary hears of that again only', () => {
+    const { primary, port } = begin();
+    const next = upload(port);
+    primary.run();
+    const end = messageParts('');
+    end.setHeader(encodePartHeader(1, 3, true));
+    port.publish(end, [partsIncarnation], true, next, 0);
+    primary.log.cut();
+    primary.service.close();
+    const later = new TestPrimary({ previous: primary, epoch: 2 });
+    const again = later.attach(new TestClient(), 'a', boot, [], next - 1);
+    again.openUploads(1, new Map([[1, next]]));
+    pass(later, graceMs);
+    assert.equal(parts(later), 3);
+    // A log of the node itself gives back no more than the number.
+    again.publish(messageParts(''), [0], true, next, 0);
+    pass(later, graceMs);
+    assert.equal(parts(later), 0);
   });
 
   it('is recovered with its parts, in any order', () => {
