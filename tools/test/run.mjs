@@ -6,7 +6,7 @@
  *   build         tsc, from scratch, into build/ (the package's own dist/ is `npm run build`)
  *   format, lint  biome, oxlint with types
  *   tidy          rules of the house that no linter knows
- *   unit          test/unit: all in one process
+ *   unit          test/unit: all in two processes
  *   sim           test/sim: the simulator, a process a file
  *   integration   test/integration, test/scenarios: real processes and sockets, a process a file
  *   long          test/long: hours; only if named; `long soak` is that file of it alone
@@ -31,7 +31,7 @@ const parts = {
   format: () => run(bin('biome'), ['format', '.']),
   lint: () => run(bin('oxlint'), ['--type-aware', '--quiet']),
   tidy: () => runTests('tidy', ['tools/test/one-process.mjs'], ['build/test/tidy']),
-  unit: () => runTests('unit', ['tools/test/one-process.mjs'], ['build/test/unit']),
+  unit: () => runTests('unit', perFile(2, 1200), ['tools/test/unit/first.mjs', 'tools/test/unit/second.mjs']),
   sim: () => runTests('sim', processEach(availableParallelism(), 1500), testFiles('build/test/sim')),
   integration: () =>
     withServices(() =>

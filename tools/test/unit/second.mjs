@@ -1,0 +1,4 @@
+/** See first.mjs. */
+import { importTests } from '../import-tests.mjs';
+
+await importTests('build/test/unit', 1, 2);
