@@ -103,6 +103,27 @@ describe('large messages', () => {
       }
     }));
 
+  it('die, and go to queues of many groups at once, their own among them', () =>
+    withClient(async ({ channel }) => {
+      await channel.assertExchange('graves', 'fanout');
+      const queues = Array.from({ length: 12 }, (_, i) => `all-graves-${i}`);
+      for (const queue of queues) {
+        await channel.assertQueue(queue);
+        await channel.bindQueue(queue, 'graves', '');
+      }
+      for (const queue of ['dying-1', 'dying-2', 'dying-3', 'dying-4']) {
+        await channel.assertQueue(queue, { arguments: { 'x-dead-letter-exchange': 'graves' } });
+        channel.sendToQueue(queue, bodies[0]!, { persistent: true });
+        await channel.waitForConfirms();
+        channel.reject(await got(channel, queue), false);
+        for (const grave of queues) {
+          const message = await got(channel, grave);
+          same(message, bodies[0]!);
+          channel.ack(message);
+        }
+      }
+    }));
+
   it('wait for their time', () =>
     withClient(async ({ channel }) => {
       await channel.assertExchange('later', 'x-delayed-message', { arguments: { 'x-delayed-type': 'fanout' } });

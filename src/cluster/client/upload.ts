@@ -41,6 +41,8 @@ export class ClusterUpload implements Upload, PublishOwner {
   private readonly places: Place[] = [];
   private readonly buffer: Uint8Array;
   private readonly part = new MessageParts();
+  /** The message, with its manifest. What the caller publishes goes to others as it is. */
+  private readonly message = new MessageParts();
   private filled = 0;
   private size = 0;
   private count = 0;
@@ -162,9 +164,12 @@ export class ClusterUpload implements Upload, PublishOwner {
   }
 
   private send(target: RouteTarget, place: Place, parts: MessageParts, owner: PublishOwner, tag: number): void {
+    const { message } = this;
     place.isUsed = true;
-    parts.setBody(encodeManifest(this.manifest(place)));
-    publishTo(target, parts, owner, tag);
+    message.setTo(parts);
+    message.large = true;
+    message.setBody(encodeManifest(this.manifest(place)));
+    publishTo(target, message, owner, tag);
     place.client.bodies.uploadEnded(place.upload);
   }
 
@@ -190,9 +195,7 @@ export class ClusterUpload implements Upload, PublishOwner {
   /** The message goes to a target that is among its places. When it has gone to all, `abort` must follow. */
   publishOne(target: RouteTarget, parts: MessageParts, owner: PublishOwner, tag: number): void {
     this.end();
-    parts.large = true;
     this.send(target, this.placeOf(target)!, parts, owner, tag);
-    parts.large = false;
   }
 }
 
