@@ -114,6 +114,26 @@ describe('a large message', () => {
     assert.equal(parts(primary), 0);
   });
 
+  it('takes as much credit as its body is large where nothing comes back', () => {
+    for (const [noAck, delivered] of [
+      [true, 2],
+      [false, 5],
+    ] as const) {
+      const { primary, client, port } = begin();
+      const text = 'x'.repeat(100_000);
+      for (let i = 1; i <= 5; i++) {
+        port.publish(part(text, 0, i), [partsIncarnation], true, 2 * i - 1, 0);
+        const one = message();
+        one.setBody(encodeManifest({ boot, upload: i, count: 1, size: text.length }));
+        port.publish(one, [q], true, 2 * i, 0);
+      }
+      // One costs 25.
+      subscribe(port, 1, 30, { noAck });
+      primary.run();
+      assert.equal(client.take().length, delivered);
+    }
+  });
+
   it('that nobody completes goes: given up, or of a node that is dead', () => {
     const { primary, port } = begin();
     let next = upload(port);
