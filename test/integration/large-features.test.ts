@@ -124,6 +124,38 @@ describe('large messages', () => {
       }
     }));
 
+  it('go to one queue each where lots are drawn, and so when they die', () =>
+    withClient(async ({ channel }) => {
+      await channel.assertExchange('lots', 'x-random');
+      const queues = Array.from({ length: 12 }, (_, i) => `lot-${i}`);
+      for (const queue of queues) {
+        await channel.assertQueue(queue);
+        await channel.bindQueue(queue, 'lots', 'all');
+      }
+      const drawn = async (count: number): Promise<void> => {
+        const left = new Set(Array.from({ length: count }, (_, i) => `${i}`));
+        for (const deadline = performance.now() + stepMsMax; left.size > 0 && performance.now() < deadline; ) {
+          for (const queue of queues) {
+            const message = await channel.get(queue, { noAck: true });
+            if (message === false) continue;
+            same(message, bodies[0]!);
+            assert.ok(left.delete(message.properties.messageId as string));
+          }
+        }
+        assert.equal(left.size, 0);
+        for (const queue of queues) assert.equal(await channel.get(queue), false);
+      };
+      for (let i = 0; i < 10; i++) channel.publish('lots', 'all', bodies[0]!, { persistent: true, messageId: `${i}` });
+      await channel.waitForConfirms();
+      await drawn(10);
+      const arguments_ = { 'x-dead-letter-exchange': 'lots', 'x-dead-letter-routing-key': 'all' };
+      await channel.assertQueue('unlucky', { arguments: arguments_ });
+      for (let i = 0; i < 4; i++) channel.sendToQueue('unlucky', bodies[0]!, { persistent: true, messageId: `${i}` });
+      await channel.waitForConfirms();
+      for (let i = 0; i < 4; i++) channel.reject(await got(channel, 'unlucky'), false);
+      await drawn(4);
+    }));
+
   it('wait for their time', () =>
     withClient(async ({ channel }) => {
       await channel.assertExchange('later', 'x-delayed-message', { arguments: { 'x-delayed-type': 'fanout' } });

@@ -70,6 +70,8 @@ export class OutboxSender implements DeliverySink, PublishOwner {
   /** The body of the first one that waits, if it is large, on its way to other groups; and when it is there. */
   private copying: BodyCopy | undefined;
   private copied: ClusterUpload | undefined;
+  /** By which the first one goes, if it is large, while that is current: an exchange that draws lots would say something else. */
+  private kept: ClusterRoute | undefined;
   private subscription: Subscription | undefined;
   private subscribing: Timer;
   private routing: Timer | undefined;
@@ -183,7 +185,7 @@ export class OutboxSender implements DeliverySink, PublishOwner {
   /** False: it may not be routed yet. */
   private send(message: EnqueueView, tag: number): boolean {
     const { group, rules } = this.options;
-    const route = this.options.mayRoute() ? this.route(message) : undefined;
+    const route = this.options.mayRoute() ? this.presentRoute(message) : undefined;
     if (route === undefined) return false;
     const { targets } = route;
     if (message.isLarge && !this.bodyIsThere(message, targets)) return false;
@@ -207,6 +209,7 @@ export class OutboxSender implements DeliverySink, PublishOwner {
     }
     this.copied?.abort();
     this.copied = undefined;
+    this.kept = undefined;
     if (!rules.outboxSafeFirst) held.holder.ack(held.position);
     this.completed(tag);
     return true;
@@ -238,6 +241,14 @@ export class OutboxSender implements DeliverySink, PublishOwner {
     const ttlMs = this.options.headers.ttlMs(message);
     if (ttlMs === undefined) return 0;
     return ttlMs === 0 ? immediately : this.options.clock.wall() + ttlMs;
+  }
+
+  private presentRoute(message: EnqueueView): ClusterRoute | undefined {
+    const { kept } = this;
+    if (kept !== undefined && kept.version === this.options.tables.routingVersion) return kept;
+    const route = this.route(message);
+    this.kept = message.isLarge ? route : undefined;
+    return route;
   }
 
   /** Undefined: it is not known yet. What has waited mostly goes where the one before it went. */
