@@ -28,7 +28,12 @@ export class LargePublish implements UploadOwner {
     const upload = host.broker.upload(route, persistent, owner);
     if (upload === undefined || (upload === null && mandatory)) return undefined;
     if (upload === null) return new LargePublish(host, route, null);
-    host.partials.beginUpload(host);
+    try {
+      host.partials.beginUpload(host);
+    } catch (error) {
+      upload.abort();
+      throw error;
+    }
     const publish = new LargePublish(host, route, upload);
     owner.uploadGoesOn = () => publish.uploadGoesOn();
     return publish;
