@@ -50,6 +50,8 @@ export class ClusterUpload implements Upload, PublishOwner {
   private wasFull = false;
   /** The body is being copied to groups to which the message goes only now. */
   private copying: BodyCopy | undefined;
+  /** What was to be copied is gone: this node was taken for dead while it came. */
+  private isLost = false;
   private isOver = false;
 
   constructor(settings: UploadSettings, targets: readonly RouteTarget[], persistent: boolean, owner: UploadOwner) {
@@ -89,15 +91,17 @@ export class ClusterUpload implements Upload, PublishOwner {
   isAt(route: Route): boolean {
     if (this.filled > 0) this.sendPart();
     const missing = (route as ClusterRoute).targets.filter((target) => this.placeOf(target) === undefined);
-    if (missing.length === 0) return true;
+    // If it is lost the message is refused.
+    if (missing.length === 0 || this.isLost) return true;
     // What is read must be committed.
     if (this.copying === undefined && this.unsafe === 0) this.copy(missing);
     return false;
   }
 
   publish(route: Route, parts: MessageParts, owner: PublishOwner, tag: number): number {
-    const { targets, refusing } = route as ClusterRoute;
-    if (refusing !== undefined) refusing.client.refuse(owner, tag);
+    const { targets } = route as ClusterRoute;
+    const refusing = (route as ClusterRoute).refusing?.client ?? (this.isLost ? this.places[0]!.client : undefined);
+    if (refusing !== undefined) refusing.refuse(owner, tag);
     else for (const target of targets) this.publishOne(target, parts, owner, tag);
     this.abort();
     return refusing === undefined ? targets.length : 1;
@@ -179,7 +183,10 @@ export class ClusterUpload implements Upload, PublishOwner {
     const source = place.client.bodies.openOwn(this.manifest(place));
     this.copying = new BodyCopy(settings, source, missing, persistent, (copy) => {
       this.copying = undefined;
-      if (copy === undefined) return;
+      if (copy === undefined) {
+        this.isLost = true;
+        return;
+      }
       copy.end();
       // It has the same parts.
       if (this.isOver) copy.abort();

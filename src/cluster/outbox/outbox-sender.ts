@@ -170,6 +170,7 @@ export class OutboxSender implements DeliverySink, PublishOwner {
   }
 
   private tryLater(): void {
+    this.routing?.cancel();
     this.routing = this.options.clock.after(routeMs, () => this.sendWaiting());
   }
 
@@ -232,8 +233,17 @@ export class OutboxSender implements DeliverySink, PublishOwner {
     this.copying = new BodyCopy(this.options.clients.uploads, source, others, isPersistent, (copied) => {
       this.copying = undefined;
       this.copied = copied;
+      if (copied === undefined) this.giveBackFirst();
     });
     return false;
+  }
+
+  /** The body of the first one that waits is lost: if it is so by damage, the group drops the message when it comes to it again. */
+  private giveBackFirst(): void {
+    const tag = this.firstTag + this.held.length - this.waiting.length;
+    this.waiting.shift();
+    this.kept = undefined;
+    this.refused(tag);
   }
 
   /** What died expires no more; what had to wait has its time from now on. */
