@@ -14,7 +14,7 @@ const partsAhead = 4;
 interface Waiting {
   readonly source: BodySource;
   /** Where in what has gathered it begins. */
-  readonly at: number;
+  at: number;
 }
 
 export class ChannelOutput implements BodySink {
@@ -26,10 +26,6 @@ export class ChannelOutput implements BodySink {
   private readonly writing: Map<number, ChannelOutput>;
   private source: BodySource | null = null;
   private gathered: FrameWriter | null = null;
-  /** So much of it was written. */
-  private written = 0;
-  /** So much of it counts as pending output. */
-  private counted = 0;
   private readonly waiting: Waiting[] = [];
   /** Parts that were not asked for, since the client does not read. */
   private owed = 0;
@@ -64,11 +60,9 @@ export class ChannelOutput implements BodySink {
   // ---- BodySink ----
 
   part(bytes: Uint8Array, start: number, end: number, isLast: boolean): void {
-    const { host, gathered } = this;
+    const { host } = this;
     host.frames.body(this.channel, bytes, start, end);
     const isRoom = host.output.wrotePart();
-    host.output.gatheredBytes += gathered!.output.length - this.counted;
-    this.counted = gathered!.output.length;
     if (isLast) this.next();
     else if (isRoom) this.source!.more();
     else this.owed++;
@@ -87,6 +81,7 @@ export class ChannelOutput implements BodySink {
       this.gathered.frameMax = this.host.frames.frameMax;
       this.frames = this.gathered;
       this.writing.set(this.channel, this);
+      this.host.output.gathered.add(this.gathered.output);
     }
     this.source = source;
     this.owed = 0;
@@ -98,18 +93,17 @@ export class ChannelOutput implements BodySink {
     const { output } = this.gathered!;
     const next = this.waiting.shift();
     const end = next?.at ?? output.length;
-    this.host.frames.output.raw(output.bytes, this.written, end);
+    this.host.frames.output.raw(output.bytes, 0, end);
     this.host.output.touch();
-    this.written = end;
+    output.drop(end);
+    for (const one of this.waiting) one.at -= end;
     this.source = null;
     if (next === undefined) this.end();
     else this.begin(next.source);
   }
 
   private end(): void {
-    this.host.output.gatheredBytes -= this.counted;
-    this.counted = 0;
-    this.written = 0;
+    if (this.gathered !== null) this.host.output.gathered.delete(this.gathered.output);
     this.owed = 0;
     this.gathered = null;
     this.frames = this.host.frames;

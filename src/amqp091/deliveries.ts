@@ -106,7 +106,7 @@ export class Deliveries implements DeliverySink {
     const consumer = subscription.cookie as Consumer;
     const { output } = this.host;
     if (!consumer.started) this.accepted(consumer, subscription);
-    if (this.closed || !this.credit.admit(consumer, deliveryCost(consumer.noAck, message.length), output.overfull)) {
+    if (this.closed || !this.credit.admit(consumer, deliveryCost(consumer.noAck, message), output.overfull)) {
       this.host.counters.heldBack++;
       if (!consumer.noAck) subscription.release(position);
       return;

@@ -14,6 +14,8 @@ import { Pause } from '../socket/input-gate.js';
 const routeMs = 5;
 
 export class LargePublish implements UploadOwner {
+  /** By which it goes while that is current: an exchange that draws lots would say something else when it is asked again. */
+  route: Route;
   private readonly host: ChannelHost;
   /** Null: it goes nowhere. */
   private readonly upload: Upload | null;
@@ -25,15 +27,21 @@ export class LargePublish implements UploadOwner {
     const owner = { uploadGoesOn: (): void => {} };
     const upload = host.broker.upload(route, persistent, owner);
     if (upload === undefined || (upload === null && mandatory)) return undefined;
-    if (upload === null) return new LargePublish(host, null);
-    host.partials.beginUpload(host);
-    const publish = new LargePublish(host, upload);
+    if (upload === null) return new LargePublish(host, route, null);
+    try {
+      host.partials.beginUpload(host);
+    } catch (error) {
+      upload.abort();
+      throw error;
+    }
+    const publish = new LargePublish(host, route, upload);
     owner.uploadGoesOn = () => publish.uploadGoesOn();
     return publish;
   }
 
-  private constructor(host: ChannelHost, upload: Upload | null) {
+  private constructor(host: ChannelHost, route: Route, upload: Upload | null) {
     this.host = host;
+    this.route = route;
     this.upload = upload;
   }
 

@@ -238,7 +238,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
     const { large } = this;
     counters.published++;
     if (method.immediate) throw new ProtocolError(ReplyCode.notImplemented, 'immediate=true', MethodId.basicPublish);
-    const route = this.presentRoute();
+    const route = large === null ? this.presentRoute() : this.largeRoute();
     parts.persistent = properties.deliveryMode === persistentMode;
     parts.priority = properties.priority;
     parts.hidden = false;
@@ -289,7 +289,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
   }
 
   private finishLarge(): void {
-    const route = this.presentRoute();
+    const route = this.largeRoute();
     if (!this.isReady(route)) return this.waitForRoute(() => this.finishLarge());
     if (route.queueCount === 0 && this.method.mandatory) {
       const text = 'NO_ROUTE: the queues of a large message have gone while it came; it cannot be returned';
@@ -307,7 +307,7 @@ export class Publisher implements OpenContent, ConfirmFlush {
   private waitForRoute(goOn: () => void): void {
     this.routing ??= new RouteWait(this.host, () => {
       try {
-        if (!this.isReady(this.presentRoute())) return;
+        if (!this.isReady(this.largeRoute())) return;
         this.routing?.end();
         this.routing = null;
         goOn();
@@ -320,6 +320,15 @@ export class Publisher implements OpenContent, ConfirmFlush {
   /** It is known where a large message goes and, when all of it has come, its body is there. */
   private isReady(route: Route): boolean {
     return route.isKnown && (this.large === null || this.large.isAt(route));
+  }
+
+  /** See LargePublish.route. */
+  private largeRoute(): Route {
+    const { large } = this;
+    if (large === null) return this.presentRoute();
+    const isCurrent = large.route.isKnown && large.route.version === this.host.broker.routingVersion;
+    if (!isCurrent) large.route = this.presentRoute();
+    return large.route;
   }
 
   private presentRoute(): Route {

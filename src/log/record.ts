@@ -43,7 +43,8 @@ export { RecordFlag, RecordKind };
 export function versionOf(bytes: Uint8Array, start: number): number {
   if (bytes[start + 4] === RecordKind.dequeueRange) return Feature.dequeueRange;
   if (bytes[start + 4] === RecordKind.returned) return Feature.returns;
-  if ((bytes[start + 5]! & (RecordFlag.hidden | RecordFlag.large)) !== 0) return Feature.hidden;
+  if ((bytes[start + 5]! & RecordFlag.large) !== 0) return Feature.largeMessages;
+  if ((bytes[start + 5]! & RecordFlag.hidden) !== 0) return Feature.hidden;
   if (bytes[start + 4] === RecordKind.enqueue && bytes[start + 39] === MessageFormat.amqp10) return Feature.amqp10;
   return (bytes[start + 5]! & RecordFlag.origin) === 0 ? 1 : Feature.outbox;
 }

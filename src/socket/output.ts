@@ -46,8 +46,8 @@ export class Output implements Flushable {
   congested = false;
   /** Consumers of the connection: they share its output. */
   consumerCount = 0;
-  /** Bytes that wait for the end of a large message's body on their channel. */
-  gatheredBytes = 0;
+  /** What waits for the end of a large message's body, of each channel on which one goes out. */
+  readonly gathered: Set<ByteWriter> = new Set();
   /** Something was written since this was last reset; the heartbeat looks at it. */
   active = false;
   private readonly socket: Socket;
@@ -81,7 +81,14 @@ export class Output implements Flushable {
 
   /** Bytes that the client has not taken. */
   get pendingBytes(): number {
-    return this.writer.length + this.socketBytes + this.gatheredBytes;
+    const bytes = this.writer.length + this.socketBytes;
+    return this.gathered.size === 0 ? bytes : bytes + this.gatheredBytes;
+  }
+
+  private get gatheredBytes(): number {
+    let bytes = 0;
+    for (const { length } of this.gathered) bytes += length;
+    return bytes;
   }
 
   /** True: so much is pending that nothing more may be delivered or read. `OutputOwner.relieved` follows. */

@@ -78,6 +78,12 @@ export class ByteWriter {
     this.length = mark;
   }
 
+  /** Forgets the first `count` bytes: what follows moves to the beginning. */
+  drop(count: number): void {
+    this.bytes.copyWithin(0, count, this.length);
+    this.length -= count;
+  }
+
   u8(value: number): void {
     const at = this.ensure(1);
     this.bytes[at] = value;

@@ -118,12 +118,12 @@ export class FakeQueue {
 
   private deliver(subscription: FakeSubscription, message: FakeMessage): void {
     const { noAck } = subscription.request;
-    subscription.credit -= deliveryCost(noAck, message.bytes.length);
+    flyweight.set(message.bytes, message.view, 0);
+    subscription.credit -= deliveryCost(noAck, flyweight);
     if (!noAck) {
       this.held.set(message.position, message);
       subscription.positions.add(message.position);
     }
-    flyweight.set(message.bytes, message.view, 0);
     subscription.request.sink.deliver(subscription, message.position, message.redelivered, flyweight, 0);
   }
 

@@ -103,6 +103,59 @@ describe('large messages', () => {
       }
     }));
 
+  it('die, and go to queues of many groups at once, their own among them', () =>
+    withClient(async ({ channel }) => {
+      await channel.assertExchange('graves', 'fanout');
+      const queues = Array.from({ length: 12 }, (_, i) => `all-graves-${i}`);
+      for (const queue of queues) {
+        await channel.assertQueue(queue);
+        await channel.bindQueue(queue, 'graves', '');
+      }
+      for (const queue of ['dying-1', 'dying-2', 'dying-3', 'dying-4']) {
+        await channel.assertQueue(queue, { arguments: { 'x-dead-letter-exchange': 'graves' } });
+        channel.sendToQueue(queue, bodies[0]!, { persistent: true });
+        await channel.waitForConfirms();
+        channel.reject(await got(channel, queue), false);
+        for (const grave of queues) {
+          const message = await got(channel, grave);
+          same(message, bodies[0]!);
+          channel.ack(message);
+        }
+      }
+    }));
+
+  it('go to one queue each where lots are drawn, and so when they die', () =>
+    withClient(async ({ channel }) => {
+      await channel.assertExchange('lots', 'x-random');
+      const queues = Array.from({ length: 12 }, (_, i) => `lot-${i}`);
+      for (const queue of queues) {
+        await channel.assertQueue(queue);
+        await channel.bindQueue(queue, 'lots', 'all');
+      }
+      const drawn = async (count: number): Promise<void> => {
+        const left = new Set(Array.from({ length: count }, (_, i) => `${i}`));
+        for (const deadline = performance.now() + stepMsMax; left.size > 0 && performance.now() < deadline; ) {
+          for (const queue of queues) {
+            const message = await channel.get(queue, { noAck: true });
+            if (message === false) continue;
+            same(message, bodies[0]!);
+            assert.ok(left.delete(message.properties.messageId as string));
+          }
+        }
+        assert.equal(left.size, 0);
+        for (const queue of queues) assert.equal(await channel.get(queue), false);
+      };
+      for (let i = 0; i < 10; i++) channel.publish('lots', 'all', bodies[0]!, { persistent: true, messageId: `${i}` });
+      await channel.waitForConfirms();
+      await drawn(10);
+      const arguments_ = { 'x-dead-letter-exchange': 'lots', 'x-dead-letter-routing-key': 'all' };
+      await channel.assertQueue('unlucky', { arguments: arguments_ });
+      for (let i = 0; i < 4; i++) channel.sendToQueue('unlucky', bodies[0]!, { persistent: true, messageId: `${i}` });
+      await channel.waitForConfirms();
+      for (let i = 0; i < 4; i++) channel.reject(await got(channel, 'unlucky'), false);
+      await drawn(4);
+    }));
+
   it('wait for their time', () =>
     withClient(async ({ channel }) => {
       await channel.assertExchange('later', 'x-delayed-message', { arguments: { 'x-delayed-type': 'fanout' } });

@@ -421,7 +421,7 @@ export class GroupClient implements HolderClient, Flushable {
     }
     if (!subscription.hasDelivered) this.sinks.add(subscription.sink);
     subscription.hasDelivered = true;
-    subscription.credit -= deliveryCost(subscription.noAck, message.length);
+    subscription.credit -= deliveryCost(subscription.noAck, message);
     subscription.sink.deliver(subscription, position, redelivered, message, returns);
     if (isLarge) this.bodies.came();
   }

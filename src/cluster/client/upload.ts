@@ -41,6 +41,8 @@ export class ClusterUpload implements Upload, PublishOwner {
   private readonly places: Place[] = [];
   private readonly buffer: Uint8Array;
   private readonly part = new MessageParts();
+  /** The message, with its manifest. What the caller publishes goes to others as it is. */
+  private readonly message = new MessageParts();
   private filled = 0;
   private size = 0;
   private count = 0;
@@ -48,6 +50,8 @@ export class ClusterUpload implements Upload, PublishOwner {
   private wasFull = false;
   /** The body is being copied to groups to which the message goes only now. */
   private copying: BodyCopy | undefined;
+  /** What was to be copied is gone: this node was taken for dead while it came. */
+  private isLost = false;
   private isOver = false;
 
   constructor(settings: UploadSettings, targets: readonly RouteTarget[], persistent: boolean, owner: UploadOwner) {
@@ -87,15 +91,17 @@ export class ClusterUpload implements Upload, PublishOwner {
   isAt(route: Route): boolean {
     if (this.filled > 0) this.sendPart();
     const missing = (route as ClusterRoute).targets.filter((target) => this.placeOf(target) === undefined);
-    if (missing.length === 0) return true;
+    // If it is lost the message is refused.
+    if (missing.length === 0 || this.isLost) return true;
     // What is read must be committed.
     if (this.copying === undefined && this.unsafe === 0) this.copy(missing);
     return false;
   }
 
   publish(route: Route, parts: MessageParts, owner: PublishOwner, tag: number): number {
-    const { targets, refusing } = route as ClusterRoute;
-    if (refusing !== undefined) refusing.client.refuse(owner, tag);
+    const { targets } = route as ClusterRoute;
+    const refusing = (route as ClusterRoute).refusing?.client ?? (this.isLost ? this.places[0]!.client : undefined);
+    if (refusing !== undefined) refusing.refuse(owner, tag);
     else for (const target of targets) this.publishOne(target, parts, owner, tag);
     this.abort();
     return refusing === undefined ? targets.length : 1;
@@ -162,9 +168,12 @@ export class ClusterUpload implements Upload, PublishOwner {
   }
 
   private send(target: RouteTarget, place: Place, parts: MessageParts, owner: PublishOwner, tag: number): void {
+    const { message } = this;
     place.isUsed = true;
-    parts.setBody(encodeManifest(this.manifest(place)));
-    publishTo(target, parts, owner, tag);
+    message.setTo(parts);
+    message.large = true;
+    message.setBody(encodeManifest(this.manifest(place)));
+    publishTo(target, message, owner, tag);
     place.client.bodies.uploadEnded(place.upload);
   }
 
@@ -174,7 +183,10 @@ export class ClusterUpload implements Upload, PublishOwner {
     const source = place.client.bodies.openOwn(this.manifest(place));
     this.copying = new BodyCopy(settings, source, missing, persistent, (copy) => {
       this.copying = undefined;
-      if (copy === undefined) return;
+      if (copy === undefined) {
+        this.isLost = true;
+        return;
+      }
       copy.end();
       // It has the same parts.
       if (this.isOver) copy.abort();
@@ -190,9 +202,7 @@ export class ClusterUpload implements Upload, PublishOwner {
   /** The message goes to a target that is among its places. When it has gone to all, `abort` must follow. */
   publishOne(target: RouteTarget, parts: MessageParts, owner: PublishOwner, tag: number): void {
     this.end();
-    parts.large = true;
     this.send(target, this.placeOf(target)!, parts, owner, tag);
-    parts.large = false;
   }
 }
 

@@ -70,6 +70,8 @@ export class OutboxSender implements DeliverySink, PublishOwner {
   /** The body of the first one that waits, if it is large, on its way to other groups; and when it is there. */
   private copying: BodyCopy | undefined;
   private copied: ClusterUpload | undefined;
+  /** By which the first one goes, if it is large, while that is current: an exchange that draws lots would say something else. */
+  private kept: ClusterRoute | undefined;
   private subscription: Subscription | undefined;
   private subscribing: Timer;
   private routing: Timer | undefined;
@@ -168,6 +170,7 @@ export class OutboxSender implements DeliverySink, PublishOwner {
   }
 
   private tryLater(): void {
+    this.routing?.cancel();
     this.routing = this.options.clock.after(routeMs, () => this.sendWaiting());
   }
 
@@ -183,7 +186,7 @@ export class OutboxSender implements DeliverySink, PublishOwner {
   /** False: it may not be routed yet. */
   private send(message: EnqueueView, tag: number): boolean {
     const { group, rules } = this.options;
-    const route = this.options.mayRoute() ? this.route(message) : undefined;
+    const route = this.options.mayRoute() ? this.presentRoute(message) : undefined;
     if (route === undefined) return false;
     const { targets } = route;
     if (message.isLarge && !this.bodyIsThere(message, targets)) return false;
@@ -207,6 +210,7 @@ export class OutboxSender implements DeliverySink, PublishOwner {
     }
     this.copied?.abort();
     this.copied = undefined;
+    this.kept = undefined;
     if (!rules.outboxSafeFirst) held.holder.ack(held.position);
     this.completed(tag);
     return true;
@@ -229,8 +233,17 @@ export class OutboxSender implements DeliverySink, PublishOwner {
     this.copying = new BodyCopy(this.options.clients.uploads, source, others, isPersistent, (copied) => {
       this.copying = undefined;
       this.copied = copied;
+      if (copied === undefined) this.giveBackFirst();
     });
     return false;
+  }
+
+  /** The body of the first one that waits is lost: if it is so by damage, the group drops the message when it comes to it again. */
+  private giveBackFirst(): void {
+    const tag = this.firstTag + this.held.length - this.waiting.length;
+    this.waiting.shift();
+    this.kept = undefined;
+    this.refused(tag);
   }
 
   /** What died expires no more; what had to wait has its time from now on. */
@@ -238,6 +251,14 @@ export class OutboxSender implements DeliverySink, PublishOwner {
     const ttlMs = this.options.headers.ttlMs(message);
     if (ttlMs === undefined) return 0;
     return ttlMs === 0 ? immediately : this.options.clock.wall() + ttlMs;
+  }
+
+  private presentRoute(message: EnqueueView): ClusterRoute | undefined {
+    const { kept } = this;
+    if (kept !== undefined && kept.version === this.options.tables.routingVersion) return kept;
+    const route = this.route(message);
+    this.kept = message.isLarge ? route : undefined;
+    return route;
   }
 
   /** Undefined: it is not known yet. What has waited mostly goes where the one before it went. */

@@ -30,6 +30,12 @@ export class Attachments {
     return this.byNode.get(node);
   }
 
+  /** A node is attached in that boot, or was and may come back. */
+  has(boot: number): boolean {
+    for (const attachment of this.byNode.values()) if (attachment.boot === boot) return true;
+    return false;
+  }
+
   /** None of them is at something that takes several turns. */
   get isQuiet(): boolean {
     for (const attachment of this.byNode.values()) if (attachment.isBusy) return false;

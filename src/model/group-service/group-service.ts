@@ -145,7 +145,7 @@ export class GroupService implements Flushable {
       this.care.begin();
       this.flows.begin();
       this.uses.opened(options.tookOver);
-      this.large.begin(() => new Set(this.attachedNodes().map(([, boot]) => boot)));
+      this.large.begin((boot) => this.attachments.has(boot));
       this.touch();
     });
     this.uses = new QueueUses(

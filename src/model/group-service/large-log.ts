@@ -44,6 +44,8 @@ interface Upload extends BodyId {
   count: number;
   bytes: number;
   isOver: boolean;
+  /** It is over since its node was taken for dead: no message follows, even if the node is alive after all. */
+  isGone: boolean;
 }
 
 export class LargeLog {
@@ -59,6 +61,8 @@ export class LargeLog {
   private numbered: { readonly boot: number; readonly upload: number; readonly sequence: number }[] = [];
   /** The same, in this turn. */
   private ending: BodyId[] = [];
+  /** By body: how many entries it has in those. There may be a message in the log that is not committed. */
+  private readonly unsettled = new Map<string, number>();
   private due: LargeBody[] = [];
   /** Who reads has said so: before that no body goes. */
   private hasBegun = false;
@@ -78,22 +82,24 @@ export class LargeLog {
    * Deliveries may begin: all live nodes have attached. When those that read bodies have said so, too, what the last primary owed is done, and
    * uploads of boots that are not attached are over.
    */
-  begin(attachedBoots: () => ReadonlySet<number>): void {
+  begin(isAttached: (boot: number) => boolean): void {
     this.hasBegun = this.ports.state.large.size === 0;
     if (this.hasBegun) return;
     this.ports.after(graceMs, () => {
       this.hasBegun = true;
-      const attached = attachedBoots();
-      this.judge((body) => !body.isClosed && !attached.has(body.boot));
+      // Asked when the bodies are looked at: a node may have attached by then, and its parts be committed.
+      this.judge((body) => !body.isClosed && !isAttached(body.boot));
     });
   }
 
   /** The node is gone in that boot, and so are its uploads. */
   gone(boot: number): void {
     for (const upload of this.uploads.values()) {
-      if (upload.boot !== boot) continue;
+      if (upload.boot !== boot || upload.isOver) continue;
+      upload.isGone = true;
       this.end(upload);
     }
+    this.numbered = this.numbered.filter((one) => one.boot !== boot);
     if (this.ports.state.large.size > 0) this.judge((body) => !body.isClosed && body.boot === boot);
   }
 
@@ -151,6 +157,7 @@ export class LargeLog {
 
   private has(manifest: Manifest): boolean {
     const upload = this.uploads.get(keyOf(manifest));
+    if (upload?.isGone === true) return false;
     if (upload !== undefined && upload.count > 0)
       return upload.count === manifest.count && upload.bytes === manifest.size;
     const body = this.ports.state.large.find(manifest);
@@ -203,6 +210,7 @@ export class LargeLog {
     const { publishers } = this.ports.state;
     this.numbered = this.numbered.filter((one) => {
       if (publishers.of(one.boot).sequence < one.sequence) return true;
+      this.note(one);
       this.ended.push({ id: one, lsn: 0 });
       return false;
     });
@@ -217,15 +225,27 @@ export class LargeLog {
         later.push(one);
         continue;
       }
-      this.uploads.delete(keyOf(one.id));
-      if (body !== undefined && !body.isClosed) this.due.push(body);
+      const key = keyOf(one.id);
+      this.uploads.delete(key);
+      const left = this.unsettled.get(key)! - 1;
+      if (left > 0) this.unsettled.set(key, left);
+      else this.unsettled.delete(key);
+      // Also one whose message has come and gone meanwhile.
+      if (left === 0 && body?.messages === 0) this.due.push(body);
     }
     this.ended = later;
   }
 
+  /** The body may be needed yet by what is on its way into the log, or in it. It is looked at again when that is committed. */
+  private mayComeYet(key: string): boolean {
+    return this.uploads.has(key) || this.unsettled.has(key);
+  }
+
   private dequeue(body: LargeBody): void {
     const { state, appender } = this.ports;
-    if (body.count === 0 || this.leaving.has(body) || body.messages > 0 || this.readers.has(keyOf(body))) return;
+    const key = keyOf(body);
+    if (body.count === 0 || this.leaving.has(body) || body.messages > 0 || this.readers.has(key)) return;
+    if (this.mayComeYet(key)) return;
     this.leaving.add(body);
     const positions = body.positions();
     if (!body.durable && !appender.replicated) {
@@ -260,7 +280,8 @@ export class LargeLog {
       // It began under another primary.
       const body = this.ports.state.large.find(id);
       if (body?.isClosed === true || (body !== undefined && this.leaving.has(body))) return undefined;
-      upload = { boot: id.boot, upload: id.upload, count: body?.count ?? 0, bytes: body?.bytes ?? 0, isOver: false };
+      const { count = 0, bytes = 0 } = body ?? {};
+      upload = { boot: id.boot, upload: id.upload, count, bytes, isOver: false, isGone: false };
       if (upload.count === index) this.uploads.set(key, upload);
     }
     return upload.count === index || !this.ports.rules.largeWhole ? upload : undefined;
@@ -268,10 +289,15 @@ export class LargeLog {
 
   private end(id: BodyId): void {
     const upload = this.uploads.get(keyOf(id));
-    if (upload?.isOver === true) return;
     if (upload !== undefined) upload.isOver = true;
+    this.note(id);
     this.ending.push(id);
     this.ports.touch();
+  }
+
+  private note(id: BodyId): void {
+    const key = keyOf(id);
+    this.unsettled.set(key, (this.unsettled.get(key) ?? 0) + 1);
   }
 
   /** The parts' queue is one like any other, but that the wiring does not know it. */

@@ -395,7 +395,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
     if (view.isLarge && !consumer.attachment.bodies.take(view, this.incarnation)) return this.dequeue(entry);
     const redelivered = this.isFlagged(entry);
     consumer.hasDelivered = true;
-    consumer.credit -= deliveryCost(consumer.noAck, view.length);
+    consumer.credit -= deliveryCost(consumer.noAck, view);
     this.hand(entry, position, consumer.noAck, consumer.attachment, consumer);
     const { client } = consumer.attachment;
     client.deliver(consumer.subscriber, this.incarnation, position, redelivered, view, this.returnsOf(position));

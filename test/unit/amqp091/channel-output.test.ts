@@ -32,12 +32,13 @@ function setUp(): {
   out: ChannelOutput;
   written: () => string[];
   writing: Map<number, ChannelOutput>;
-  room: { isRoom: boolean; gatheredBytes: number };
+  room: { isRoom: boolean; gathered: Set<{ length: number }> };
   errors: ProtocolError[];
   host: ChannelHost;
 } {
   const frames = new FrameWriter();
-  const room = { isRoom: true, gatheredBytes: 0, touch: (): void => {}, wrotePart: (): boolean => room.isRoom };
+  const gathered = new Set<{ length: number }>();
+  const room = { isRoom: true, gathered, touch: (): void => {}, wrotePart: (): boolean => room.isRoom };
   const errors: ProtocolError[] = [];
   const fail = (error: ProtocolError): void => void errors.push(error);
   const host = { frames, output: room, fail } as unknown as ChannelHost;
@@ -102,13 +103,21 @@ describe('the output of a channel', () => {
 
   it('counts what it keeps back as output that waits', () => {
     const { out, room } = setUp();
-    const source = new TestSource();
-    out.body(source);
+    const kept = (): number => [...room.gathered].reduce((bytes, { length }) => bytes + length, 0);
+    const [first, second] = [new TestSource(), new TestSource()];
+    out.body(first);
     out.frames.ack(3, 1, false);
-    source.part('a');
-    assert.equal(room.gatheredBytes, 21);
-    source.part('b', true);
-    assert.equal(room.gatheredBytes, 0);
+    assert.equal(kept(), 21);
+    out.frames.ack(3, 2, false);
+    out.body(second);
+    out.frames.ack(3, 3, false);
+    assert.equal(kept(), 63);
+    first.part('a');
+    first.part('b', true);
+    assert.equal(kept(), 21);
+    second.part('c', true);
+    assert.equal(kept(), 0);
+    assert.equal(room.gathered.size, 0);
   });
 
   it('ends the connection when the rest of a body never comes, and reads no further when the connection ends', () => {

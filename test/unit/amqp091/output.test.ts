@@ -3,8 +3,9 @@ import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { Counters } from '../../../src/amqp091/counters.js';
 import { defaultLimits } from '../../../src/amqp091/limits.js';
-import { Output } from '../../../src/socket/output.js';
+import { Output, outputStallFactor } from '../../../src/socket/output.js';
 import { Turn } from '../../../src/base/turn.js';
+import { ByteWriter } from '../../../src/wire/byte-writer.js';
 
 const deliverWithinMs = 400;
 
@@ -46,6 +47,23 @@ class Bench {
 }
 
 describe('Output', () => {
+  it('counts what waits behind the body of a large message, be it that nothing of that comes', () => {
+    const { output } = new Bench();
+    const behind = new ByteWriter();
+    output.gathered.add(behind);
+    for (let bytes = 0; bytes <= defaultLimits.outputBytesMax; bytes += 65_536) {
+      assert.equal(output.congested, false);
+      behind.raw(new Uint8Array(65_536));
+      output.delivered(65_536);
+    }
+    assert.equal(output.congested, true);
+    assert.equal(output.overfull, false);
+    behind.raw(new Uint8Array(defaultLimits.outputBytesMax * outputStallFactor));
+    assert.equal(output.overfull, true);
+    output.gathered.delete(behind);
+    assert.equal(output.overfull, false);
+  });
+
   it('does not write what a turn has delivered if the process stood still in it', () => {
     const bench = new Bench();
     bench.output.writer.u8(1);

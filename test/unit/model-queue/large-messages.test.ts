@@ -23,10 +23,10 @@ function part(text: string, index: number, upload = 1): MessageParts {
   return parts;
 }
 
-function message(count = body.length, bytes = size): MessageParts {
+function message(count = body.length, bytes = size, from = boot): MessageParts {
   const parts = messageParts('');
   parts.large = true;
-  parts.setBody(encodeManifest({ ...id, count, size: bytes }));
+  parts.setBody(encodeManifest({ ...id, boot: from, count, size: bytes }));
   return parts;
 }
 
@@ -114,6 +114,26 @@ describe('a large message', () => {
     assert.equal(parts(primary), 0);
   });
 
+  it('takes as much credit as its body is large where nothing comes back', () => {
+    for (const [noAck, delivered] of [
+      [true, 2],
+      [false, 5],
+    ] as const) {
+      const { primary, client, port } = begin();
+      const text = 'x'.repeat(100_000);
+      for (let i = 1; i <= 5; i++) {
+        port.publish(part(text, 0, i), [partsIncarnation], true, 2 * i - 1, 0);
+        const one = message();
+        one.setBody(encodeManifest({ boot, upload: i, count: 1, size: text.length }));
+        port.publish(one, [q], true, 2 * i, 0);
+      }
+      // One costs 25.
+      subscribe(port, 1, 30, { noAck });
+      primary.run();
+      assert.equal(client.take().length, delivered);
+    }
+  });
+
   it('that nobody completes goes: given up, or of a node that is dead', () => {
     const { primary, port } = begin();
     let next = upload(port);
@@ -140,6 +160,75 @@ describe('a large message', () => {
     primary.run();
     assert.equal(parts(primary), 3);
     assert.equal(primary.state.queue(q)!.index.size, 1);
+  });
+
+  it('is refused if its node was given up meanwhile, and attaches again before its parts are gone', () => {
+    for (const areCommitted of [true, false]) {
+      const { primary, port } = begin();
+      primary.commits = areCommitted;
+      const next = upload(port);
+      primary.run();
+      primary.service.reap('a', boot);
+      if (!areCommitted) primary.run();
+      const client = new TestClient();
+      const again = primary.attach(client, 'a', boot, [], areCommitted ? next - 1 : 0);
+      again.publish(message(), [q], true, next, 0);
+      primary.run();
+      primary.commits = true;
+      pass(primary, 0);
+      assert.equal(client.confirmedTo, next);
+      assert.deepEqual(client.refused, [next]);
+      assert.equal(primary.state.queue(q)!.index.size, 0);
+      assert.equal(parts(primary), 0);
+    }
+  });
+
+  it('is whole if it was taken while its node, given up before all nodes had attached, was on its way back', () => {
+    const { primary, port } = begin();
+    upload(port);
+    primary.run();
+    primary.service.close();
+    const later = new TestPrimary({ previous: primary, epoch: 2 });
+    later.attach(new TestClient(), 'a', boot, [], 3);
+    later.service.reap('a', boot);
+    later.run();
+    const client = new TestClient();
+    const again = later.attach(client, 'a', boot, [], 3);
+    later.commits = false;
+    again.publish(message(), [q], true, 4, 0);
+    pass(later, graceMs);
+    later.commits = true;
+    pass(later, 0);
+    assert.equal(client.confirmedTo, 4);
+    assert.deepEqual(client.refused, []);
+    assert.equal(later.state.queue(q)!.index.size, 1);
+    assert.equal(parts(later), 3);
+  });
+
+  it('comes from a node that attaches when bodies are about to be looked at', () => {
+    const { primary, port } = setUp({ durable: true });
+    upload(port, body.slice(0, 1));
+    primary.run();
+    primary.service.close();
+    const later = new TestPrimary({ previous: primary, epoch: 2 });
+    const a = later.attach(new TestClient(), 'a', boot, [], 1);
+    later.run();
+    // What is looked at then waits for this to be committed.
+    later.commits = false;
+    a.publish(messageParts('x'), [q], true, 2, 0);
+    pass(later, graceMs);
+    const client = new TestClient();
+    const other = later.attach(client, 'b', 2, [], 0);
+    upload(other);
+    later.run();
+    later.commits = true;
+    pass(later, 0);
+    other.publish(message(body.length, size, 2), [q], true, 4, 0);
+    pass(later, 0);
+    assert.equal(client.confirmedTo, 4);
+    assert.deepEqual(client.refused, []);
+    assert.equal(later.state.queue(q)!.index.size, 2);
+    assert.equal(parts(later), 4);
   });
 
   it('has no parts left when its queues are gone, or its queue is', () => {
