@@ -54,10 +54,15 @@ export class Deliveries implements DeliverySink, Flushable {
   /** The client holds as many as it may. */
   private isFull = false;
   private closed = false;
+  private readonly opened: () => void;
+  /** The window has opened in this turn. */
+  private hasOpened = false;
 
-  constructor(host: SessionHost, window: TransferWindow) {
+  /** @param opened the links may deliver again: the window has opened without a word of the client */
+  constructor(host: SessionHost, window: TransferWindow, opened: () => void) {
     this.host = host;
     this.window = window;
+    this.opened = opened;
   }
 
   get hasRoom(): boolean {
@@ -194,7 +199,7 @@ export class Deliveries implements DeliverySink, Flushable {
   creditDue(link: OutgoingLink): void {
     if (link.due) return;
     link.due = true;
-    if (this.due.push(link) === 1) this.host.turn.add(Phase.log, this);
+    if (this.due.push(link) === 1 && !this.hasOpened) this.host.turn.add(Phase.log, this);
   }
 
   flush(): void {
@@ -204,6 +209,9 @@ export class Deliveries implements DeliverySink, Flushable {
       link.due = false;
       link.replenish();
     }
+    if (!this.hasOpened) return;
+    this.hasOpened = false;
+    if (!this.closed) this.opened();
   }
 
   /** The link ends, and the session goes on. */
@@ -216,6 +224,11 @@ export class Deliveries implements DeliverySink, Flushable {
       body.close();
       body.subscription.requeue(body.position);
     }
+    const wasOpen = this.window.isOpen;
+    this.window.drop(link.ownHandle);
+    if (wasOpen || !this.window.isOpen) return;
+    this.hasOpened = true;
+    if (this.due.length === 0) this.host.turn.add(Phase.log, this);
   }
 
   /** The session ends: what its client holds is given back by the broker, which asks for it, when the links have closed their subscriptions. */

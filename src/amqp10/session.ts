@@ -83,7 +83,7 @@ export class Session implements OutgoingHost {
     this.peerHandleMax = request.handleMax;
     this.window = new TransferWindow(connection.frames, connection.output, ownChannel, firstTransferId, 0);
     this.window.update(undefined, request.incomingWindow);
-    this.deliveries = new Deliveries(this, this.window);
+    this.deliveries = new Deliveries(this, this.window, () => this.replenish());
     this.ledger = new OutcomeLedger(() => this.outcomesDue());
     const begin = new Begin();
     begin.remoteChannel = channel;

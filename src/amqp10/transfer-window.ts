@@ -64,6 +64,16 @@ export class TransferWindow {
     this.go();
   }
 
+  /**
+   * A link ends: what is left of its deliveries is not sent. Its detach says so; a transfer that is `aborted` (§2.7.5) would say the same, but
+   * there are clients, rhea among them, that take it for the end of a whole delivery.
+   */
+  drop(handle: number): void {
+    const { rests } = this;
+    for (let i = rests.length - 1; i >= 0; i--) if (rests[i]!.head.handle === handle) rests.splice(i, 1);
+    this.go();
+  }
+
   private go(): void {
     const { frames, channel, rests } = this;
     while (this.room > 0 && rests.length > 0) {
