@@ -30,7 +30,7 @@ describe('TransferWindow', () => {
     fc.assert(
       fc.property(deliveries, windows, fc.nat(0xffff_ffff), fc.boolean(), (sizes, opened, firstId, late) => {
         const frames = new FrameWriter(new ByteWriter());
-        const window = new TransferWindow(frames, { touch() {} }, 3, firstId, 0);
+        const window = new TransferWindow(frames, { touch() {}, wrotePart: () => true }, 3, firstId, 0);
         const view = new TransferView();
         const seen: number[] = [];
         let taken = 0;
@@ -78,7 +78,7 @@ describe('TransferWindow: a link that ends', () => {
   /** What was written: handle, delivery-id, and whether more follows. */
   function opened(room: number): { window: TransferWindow; seen: () => string[] } {
     const frames = new FrameWriter(new ByteWriter());
-    const window = new TransferWindow(frames, { touch() {} }, 0, 0, room);
+    const window = new TransferWindow(frames, { touch() {}, wrotePart: () => true }, 0, 0, room);
     const seen: string[] = [];
     const view = new TransferView();
     const parser = new FrameParser({
