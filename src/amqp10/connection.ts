@@ -318,8 +318,9 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     if (this.input.isPausedBy(Pause.output)) this.input.unpause(Pause.output);
   }
 
-  /** Bodies of large messages go out whole. */
-  roomForBodies(): void {}
+  roomForBodies(): void {
+    this.sessions.forEach((session) => session.roomForParts());
+  }
 
   /** What is delivered here may have been delivered elsewhere since: this client must not see it now. */
   overdue(): void {

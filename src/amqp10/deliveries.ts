@@ -8,6 +8,7 @@ import type { EnqueueView } from '../log/record.js';
 import type { DeliverySink, Holder, Subscription } from '../model/broker.js';
 import { Outcome, Unacked } from '../model/unacked.js';
 import {
+  Condition,
   Descriptor,
   type DispositionView,
   MessageView,
@@ -17,11 +18,11 @@ import {
   type TransferHead,
 } from './codec/index.js';
 import { DeliveryLead } from './delivery-lead.js';
-import { describeFault } from './errors.js';
-import { GatheredBody } from './gathered-body.js';
+import { describeFault, LinkError } from './errors.js';
 import type { OutgoingLink } from './outgoing-link.js';
 import { ahead } from './serial.js';
 import type { SessionHost } from './session-host.js';
+import { type BodyTaker, StreamedBody } from './streamed-body.js';
 import type { TransferWindow } from './transfer-window.js';
 
 /** What an outgoing link needs besides its session. */
@@ -29,6 +30,8 @@ export interface OutgoingHost extends SessionHost {
   readonly sink: DeliverySink;
   /** Output, session and client can take deliveries. */
   readonly hasRoom: boolean;
+  /** A delivery is out in part. */
+  readonly isSending: boolean;
   /** Deliveries of a link that may be on their way. */
   readonly windowMax: number;
   /** The link's credit is to be looked at in this turn. */
@@ -41,23 +44,28 @@ export interface OutgoingHost extends SessionHost {
 const view = new MessageView();
 const lead = new DeliveryLead();
 
-export class Deliveries implements DeliverySink, Flushable {
+export class Deliveries implements DeliverySink, Flushable, BodyTaker {
   private readonly host: SessionHost;
   private readonly window: TransferWindow;
   private unacked: Unacked = new Unacked();
   /** Ids of deliveries, as numbers that do not go round. */
   private next = 0;
   private due: OutgoingLink[] = [];
-  /** Large messages that come part by part. */
-  private readonly gathering = new Set<GatheredBody>();
+  /** Of the large message that is going out. */
+  private body: StreamedBody | null = null;
   private readonly head: TransferHead = { handle: 0, deliveryId: 0, settled: false };
   /** The client holds as many as it may. */
   private isFull = false;
   private closed = false;
+  private readonly opened: () => void;
+  /** The window has opened in this turn. */
+  private hasOpened = false;
 
-  constructor(host: SessionHost, window: TransferWindow) {
+  /** @param opened the links may deliver again: the window has opened without a word of the client */
+  constructor(host: SessionHost, window: TransferWindow, opened: () => void) {
     this.host = host;
     this.window = window;
+    this.opened = opened;
   }
 
   get hasRoom(): boolean {
@@ -82,31 +90,91 @@ export class Deliveries implements DeliverySink, Flushable {
       subscription.release(position);
       return;
     }
-    if (message.isLarge) return this.gather(subscription, position, redelivered, message, returns);
-    this.show(link, subscription, position, redelivered, message, returns);
+    if (link.bytesMax !== Number.POSITIVE_INFINITY && sizeOf(message, redelivered, returns) > link.bytesMax) {
+      subscription.release(position);
+      return link.isTooLarge();
+    }
+    if (message.isLarge) this.stream(link, subscription, position, redelivered, message, returns);
+    else this.show(link, subscription, position, redelivered, message, returns);
   }
 
-  private gather(
+  /** The delivery begins; the body follows as it comes. */
+  private stream(
+    link: OutgoingLink,
     subscription: Subscription,
     position: number,
     redelivered: boolean,
     message: EnqueueView,
     returns: number,
   ): void {
-    const source = this.host.broker.body(subscription, message);
-    const body = new GatheredBody(subscription, position, redelivered, message, returns, source, this.gathered);
-    body.link.wait(true);
-    this.gathering.add(body);
-    body.begin();
+    const { host } = this;
+    const source = host.broker.body(subscription, message);
+    const number = this.next++;
+    try {
+      this.begin(link, number >>> 0, redelivered, message, returns);
+    } catch (error) {
+      host.logger.error('a large message cannot be shown', { error: describeFault(error) });
+      source.close();
+      subscription.reject(position);
+      return;
+    }
+    this.body = new StreamedBody(subscription, position, source, this);
+    link.wait(true);
+    link.delivered();
+    host.counters.delivered++;
+    // One that is settled is acknowledged when all of it is out.
+    if (!link.settlesAtOnce) this.hold(number, position, subscription, link);
+    this.body.begin();
   }
 
-  private readonly gathered = (body: GatheredBody, reason: string): void => {
-    if (!this.gathering.delete(body)) return;
-    const { link, subscription, position, redelivered, returns } = body;
-    if (reason === '') this.show(link, subscription, position, redelivered, body.message(), returns);
-    else this.host.logger.warn('a large message is not delivered', { reason });
+  private begin(
+    link: OutgoingLink,
+    deliveryId: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+  ): void {
+    const shown = message.format === MessageFormat.amqp10 ? message : asAmqp10(message);
+    const { bytes, headerStart, bodyStart } = shown;
+    view.setLead(bytes, headerStart, bodyStart);
+    lead.set(shown, view, redelivered, returns);
+    this.window.begin(this.headOf(link, deliveryId), lead, bytes, view.keptStart, view.end);
+    this.host.output.delivered(lead.length + view.end - view.keptStart);
+  }
+
+  tookPart(body: StreamedBody, bytes: Uint8Array, start: number, end: number, isLast: boolean): void {
+    if (body !== this.body) return;
+    this.window.add(bytes, start, end, isLast);
+    this.goOn();
+  }
+
+  lostBody(body: StreamedBody, reason: string): void {
+    if (body !== this.body) return;
+    this.host.logger.warn('the rest of a large message does not come', { reason });
+    body.link.fail(new LinkError(Condition.internalError, reason));
+  }
+
+  /** The window may have room: the body on its way goes on with it. */
+  goOn(): void {
+    const { body } = this;
+    if (body === null || !this.window.isIdle) return;
+    if (!body.isComplete) return body.goOn();
+    this.body = null;
+    const { link, subscription, position } = body;
+    if (link.settlesAtOnce) {
+      this.host.counters.acknowledged++;
+      subscription.ack(position);
+    }
     link.wait(false);
-  };
+    this.opensSoon();
+  }
+
+  /** Other links have waited for the window. */
+  private opensSoon(): void {
+    if (this.hasOpened || !this.window.isOpen) return;
+    this.hasOpened = true;
+    if (this.due.length === 0) this.host.turn.add(Phase.log, this);
+  }
 
   private show(
     link: OutgoingLink,
@@ -150,12 +218,16 @@ export class Deliveries implements DeliverySink, Flushable {
     const { bytes, headerStart, bodyStart, bodyLength } = shown;
     view.setLead(bytes, headerStart, bodyStart + bodyLength);
     lead.set(shown, view, redelivered, returns);
+    this.window.send(this.headOf(link, deliveryId), lead, bytes, view.keptStart, view.end);
+    this.host.output.delivered(lead.length + view.end - view.keptStart);
+  }
+
+  private headOf(link: OutgoingLink, deliveryId: number): TransferHead {
     const { head } = this;
     head.handle = link.ownHandle;
     head.deliveryId = deliveryId;
     head.settled = link.settlesAtOnce;
-    this.window.send(head, lead, bytes, view.keptStart, view.end);
-    this.host.output.delivered(lead.length + view.end - view.keptStart);
+    return head;
   }
 
   cancelled(subscription: Subscription, reason: string): void {
@@ -164,7 +236,7 @@ export class Deliveries implements DeliverySink, Flushable {
 
   forEachHeld(visit: (holder: Holder, position: number) => void): void {
     this.unacked.forEach(visit);
-    for (const { subscription, position } of this.gathering) visit(subscription, position);
+    if (this.body?.link.settlesAtOnce) visit(this.body.subscription, this.body.position);
   }
 
   /** The client has told what becomes of deliveries (§2.7.6, §3.4). Returns how many were settled by it. */
@@ -194,7 +266,7 @@ export class Deliveries implements DeliverySink, Flushable {
   creditDue(link: OutgoingLink): void {
     if (link.due) return;
     link.due = true;
-    if (this.due.push(link) === 1) this.host.turn.add(Phase.log, this);
+    if (this.due.push(link) === 1 && !this.hasOpened) this.host.turn.add(Phase.log, this);
   }
 
   flush(): void {
@@ -204,18 +276,23 @@ export class Deliveries implements DeliverySink, Flushable {
       link.due = false;
       link.replenish();
     }
+    if (!this.hasOpened) return;
+    this.hasOpened = false;
+    if (!this.closed) this.opened();
   }
 
   /** The link ends, and the session goes on. */
   giveBack(link: OutgoingLink): void {
     if (this.closed) return;
     this.unacked.takeAllOf(link, (holder, position) => holder.requeue(position));
-    for (const body of this.gathering) {
-      if (body.link !== link) continue;
-      this.gathering.delete(body);
+    const { body } = this;
+    if (body?.link === link) {
+      this.body = null;
       body.close();
-      body.subscription.requeue(body.position);
+      if (link.settlesAtOnce) body.subscription.requeue(body.position);
     }
+    this.window.drop(link.ownHandle);
+    this.opensSoon();
   }
 
   /** The session ends: what its client holds is given back by the broker, which asks for it, when the links have closed their subscriptions. */
@@ -226,9 +303,16 @@ export class Deliveries implements DeliverySink, Flushable {
   close(): void {
     this.host.broker.forgetSink(this);
     this.unacked = new Unacked();
-    for (const body of this.gathering) body.close();
-    this.gathering.clear();
+    this.body?.close();
+    this.body = null;
   }
+}
+
+/** Bytes of the message as the client would get it. */
+function sizeOf(message: EnqueueView, redelivered: boolean, returns: number): number {
+  const shown = message.format === MessageFormat.amqp10 ? message : asAmqp10(message);
+  view.setLead(shown.bytes, shown.headerStart, shown.bodyStart);
+  return lead.set(shown, view, redelivered, returns).length + view.end - view.keptStart + message.contentLength;
 }
 
 /** Undefined: nothing is settled by it. */

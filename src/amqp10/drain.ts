@@ -9,6 +9,8 @@ const askAgainMs = 10;
 export interface Drained {
   readonly queue: string;
   readonly credit: number;
+  /** A delivery is on its way, or none can be made now: what the queue says is not all. */
+  readonly isBusy: boolean;
   drained(): void;
 }
 
@@ -24,6 +26,8 @@ export class Drain {
   private last = 0;
   private asks = 0;
   private timer: Timer | undefined;
+  /** The link was busy: `goOn` follows. */
+  private isHeldUp = false;
 
   constructor(host: SessionHost, link: Drained) {
     this.host = host;
@@ -34,23 +38,37 @@ export class Drain {
     if (this.current !== 0) return;
     this.current = ++this.last;
     this.asks = 0;
-    if (this.link.credit === 0) this.done();
-    else this.ask(this.current);
+    this.check();
+  }
+
+  /** The link is not busy. */
+  goOn(): void {
+    if (!this.isHeldUp || this.link.isBusy) return;
+    this.isHeldUp = false;
+    this.asks = 0;
+    this.check();
   }
 
   stop(): void {
     this.current = 0;
+    this.isHeldUp = false;
     this.timer?.cancel();
   }
 
   /** The last credit went to a delivery. */
   usedUp(): void {
-    if (this.current !== 0) this.done();
+    if (this.current !== 0 && !this.isHeldUp) this.check();
+  }
+
+  private check(): void {
+    if (this.link.isBusy) this.isHeldUp = true;
+    else if (this.link.credit === 0) this.done();
+    else this.ask(this.current);
   }
 
   private ask(number: number): void {
     const { broker, vhost } = this.host;
-    if (number !== this.current) return;
+    if (number !== this.current || this.isHeldUp) return;
     this.asks++;
     broker.queueStatus(vhost, this.link.queue).then(
       ({ messages }) => this.answered(number, messages),
@@ -59,8 +77,9 @@ export class Drain {
   }
 
   private answered(number: number, messages: number): void {
-    if (number !== this.current) return;
-    if (messages === 0 || this.asks >= asksMax) this.done();
+    if (number !== this.current || this.isHeldUp) return;
+    if (this.link.isBusy) this.isHeldUp = true;
+    else if (messages === 0 || this.asks >= asksMax) this.done();
     else this.timer = this.host.clock.after(askAgainMs, () => this.ask(number));
   }
 

@@ -2,16 +2,18 @@
  * A link on which the client sends: transfers become messages, publishes, outcomes. Credit keeps what waits for its outcome bounded:
  *
  *   credit that the client has + publishes without outcome <= linkCredit; none is given while the broker takes no messages
+ *
+ * While a queue that the link has published to is too full (`x-flow-stop-count`) its credit is taken back; what is under way counts.
  */
 import { findDestination, type Destination } from './node-lookup.js';
 import { absent, type Attach, Condition, Descriptor, Flow, Target, textOf, type TransferView } from './codec/index.js';
 import { LinkError } from './errors.js';
 import { addressOf, dropTemporary, makeTemporary } from './temporary-queue.js';
 import { Link, LinkState } from './link.js';
-import type { PublishSource } from './outcome-ledger.js';
-import { Publisher } from './publisher.js';
+import { Publisher, type PublishingLink } from './publisher.js';
 import { add } from './serial.js';
 import type { SessionHost } from './session-host.js';
+import type { Route, StopWaiter } from '../model/broker.js';
 
 /** The first buffer for a message in several frames; more is allocated only as it really arrives. */
 const firstGatherBytes = 64 * 1024;
@@ -19,7 +21,7 @@ const nothing = new Uint8Array(0);
 /** §2.8.3: the receiver settles at once. */
 const settleFirst = 0;
 
-export class IncomingLink extends Link implements PublishSource {
+export class IncomingLink extends Link implements PublishingLink, StopWaiter {
   private readonly publisher: Publisher;
   private credit = 0;
   private deliveryCount = 0;
@@ -36,6 +38,12 @@ export class IncomingLink extends Link implements PublishSource {
   private messageFormat = 0;
   private gathered: Uint8Array = nothing;
   private received = 0;
+  /** A queue is too full: the client was told that it has no credit. */
+  private isStopped = false;
+  /** The client was told that last. */
+  private isWithdrawn = false;
+  /** It is to be told when the delivery that is being published has used its credit. */
+  private stopDue = false;
 
   constructor(host: SessionHost, request: Attach, ownHandle: number) {
     super(host, request, ownHandle);
@@ -111,11 +119,26 @@ export class IncomingLink extends Link implements PublishSource {
   topUp(): void {
     this.isDue = false;
     const { credit, unsettled, host } = this;
-    if (this.state !== LinkState.attached || host.broker.gate.closed !== '') return;
-    if (credit * 2 <= host.limits.linkCredit - unsettled) this.grant();
+    if (this.state !== LinkState.attached || host.broker.gate.closed !== '' || this.isStopped) return;
+    if (this.isWithdrawn || credit * 2 <= host.limits.linkCredit - unsettled) this.grant();
+  }
+
+  /** A message was published by that route: its queues may be too full. */
+  publishedBy(route: Route): void {
+    if (this.isStopped || this.host.broker.stops.await(route, this) === '') return;
+    this.isStopped = true;
+    this.isWithdrawn = true;
+    this.stopDue = true;
+  }
+
+  /** They are not any more. */
+  goOn(): void {
+    this.isStopped = false;
+    this.topUp();
   }
 
   protected release(): void {
+    if (this.isStopped) this.host.broker.stops.forget(this);
     this.dropGathered();
     this.publisher.close();
     if (this.temporary !== '') dropTemporary(this.host, this.temporary);
@@ -138,7 +161,8 @@ export class IncomingLink extends Link implements PublishSource {
     this.credit--;
     this.deliveryCount = add(this.deliveryCount, 1);
     if (this.gathered !== nothing) this.dropGathered();
-    if (this.credit * 2 <= this.host.limits.linkCredit - this.unsettled) this.topUp();
+    if (this.stopDue) this.withdraw();
+    else if (this.credit * 2 <= this.host.limits.linkCredit - this.unsettled) this.topUp();
   }
 
   private publish(bytes: Uint8Array, start: number, end: number): void {
@@ -151,7 +175,14 @@ export class IncomingLink extends Link implements PublishSource {
     }
   }
 
+  /** Its own credit stays as it was, for what is under way. */
+  private withdraw(): void {
+    this.stopDue = false;
+    this.sendFlow();
+  }
+
   private grant(): void {
+    this.isWithdrawn = false;
     this.credit = Math.max(this.credit, this.host.limits.linkCredit - this.unsettled);
     this.sendFlow();
   }
@@ -160,7 +191,7 @@ export class IncomingLink extends Link implements PublishSource {
     const flow = new Flow();
     flow.handle = this.ownHandle;
     flow.deliveryCount = this.deliveryCount;
-    flow.linkCredit = this.credit;
+    flow.linkCredit = this.isWithdrawn ? 0 : this.credit;
     this.host.sendFlow(flow);
   }
 

@@ -27,7 +27,11 @@ export class OutgoingLink extends Link implements Recipient {
   granted = 0;
   /** Gives back every delivery until no credit is out. */
   stalled = false;
+  /** A delivery of it is going out part by part. */
   private isWaiting = false;
+  /** Bytes of a message that the client takes (§2.7.3). */
+  readonly bytesMax: number;
+  private metTooLarge = false;
   /** On the list of links whose credit must be looked at. */
   due = false;
   /** Deliveries are settled when they are sent. */
@@ -42,6 +46,7 @@ export class OutgoingLink extends Link implements Recipient {
     super(host, request, ownHandle);
     this.deliveries = host;
     this.settlesAtOnce = request.sndSettleMode === SenderSettle.settled;
+    this.bytesMax = request.maxMessageSize || Number.POSITIVE_INFINITY;
     this.drain = new Drain(host, this);
   }
 
@@ -123,7 +128,7 @@ export class OutgoingLink extends Link implements Recipient {
   /** May the delivery that has arrived go out? */
   takes(hasRoom: boolean): boolean {
     this.granted--;
-    if (this.stalled || !hasRoom || this.credit === 0 || this.state !== LinkState.attached) {
+    if (this.stalled || this.isWaiting || !hasRoom || this.credit === 0 || this.state !== LinkState.attached) {
       this.stalled = true;
       if (this.granted <= 0) this.deliveries.creditDue(this);
       return false;
@@ -131,11 +136,23 @@ export class OutgoingLink extends Link implements Recipient {
     return true;
   }
 
-  /** A delivery comes part by part: nothing is granted until it is out. What comes all the same goes back. */
+  /** A delivery goes out part by part: nothing is granted until it is out. What comes all the same goes back. */
   wait(isWaiting: boolean): void {
     this.isWaiting = isWaiting;
-    this.stalled = true;
     if (!isWaiting) this.replenish();
+  }
+
+  /** A message has come that is larger than the client takes: the link ends, when the broker has delivered what it has to in this turn. */
+  isTooLarge(): void {
+    this.metTooLarge = true;
+    this.stalled = true;
+    this.deliveries.creditDue(this);
+  }
+
+  /** A delivery is on its way, or none can be made now: what the queue says is not all. */
+  get isBusy(): boolean {
+    const { isSending, hasRoom } = this.deliveries;
+    return this.isWaiting || isSending || (this.credit > 0 && !hasRoom);
   }
 
   /** It is out. */
@@ -152,8 +169,10 @@ export class OutgoingLink extends Link implements Recipient {
   /** Grants what may be granted now. */
   replenish(): void {
     const { subscription } = this;
-    if (this.state !== LinkState.attached || subscription === null || this.isWaiting || !this.deliveries.hasRoom)
-      return;
+    if (this.state !== LinkState.attached || subscription === null || this.isWaiting) return;
+    if (this.metTooLarge) return this.fail(tooLarge(this.bytesMax));
+    this.drain.goOn();
+    if (!this.deliveries.hasRoom) return;
     if (this.stalled && this.granted > 0) return;
     this.stalled = false;
     const target = Math.min(this.credit, this.deliveries.windowMax);
@@ -192,4 +211,9 @@ export class OutgoingLink extends Link implements Recipient {
     flow.drain = drain;
     this.host.sendFlow(flow);
   }
+}
+
+function tooLarge(bytesMax: number): LinkError {
+  const text = `the next message has more than the ${bytesMax} bytes of this link's max-message-size`;
+  return new LinkError(Condition.linkMessageSizeExceeded, text);
 }

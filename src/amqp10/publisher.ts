@@ -24,17 +24,23 @@ const shortStringMax = 255;
 /** Routing is done at once, key by key. */
 const keysMax = 1024;
 
+/** On whose behalf it publishes. */
+export interface PublishingLink extends PublishSource {
+  /** That may be into queues that are too full. */
+  publishedBy(route: Route): void;
+}
+
 export class Publisher {
   /** Null: each message says where it goes. */
   destination: Destination | null = null;
   private readonly host: SessionHost;
-  private readonly source: PublishSource;
+  private readonly source: PublishingLink;
   private route: Route | null = null;
   private routeKey: string | undefined;
   private routeExchange = '';
   private meta: Uint8Array = new Uint8Array(2);
 
-  constructor(host: SessionHost, source: PublishSource) {
+  constructor(host: SessionHost, source: PublishingLink) {
     this.host = host;
     this.source = source;
   }
@@ -105,6 +111,7 @@ export class Publisher {
       const parted = broker.publish(route, parts, ledger, ledger.nextTag);
       ledger.opened(deliveryId, this.source, parted);
     }
+    if (broker.stops.isAny) this.source.publishedBy(route);
   }
 
   private findRoute(): Route {

@@ -83,7 +83,7 @@ export class Session implements OutgoingHost {
     this.peerHandleMax = request.handleMax;
     this.window = new TransferWindow(connection.frames, connection.output, ownChannel, firstTransferId, 0);
     this.window.update(undefined, request.incomingWindow);
-    this.deliveries = new Deliveries(this, this.window);
+    this.deliveries = new Deliveries(this, this.window, () => this.replenish());
     this.ledger = new OutcomeLedger(() => this.outcomesDue());
     const begin = new Begin();
     begin.remoteChannel = channel;
@@ -120,6 +120,7 @@ export class Session implements OutgoingHost {
     if (this.ended) return;
     const wasOpen = this.window.isOpen;
     this.window.update(view.nextIncomingId === absent ? undefined : view.nextIncomingId, view.incomingWindow);
+    this.deliveries.goOn();
     if (view.handle === absent) {
       if (view.echo) this.sendFlow(new Flow());
     } else {
@@ -207,6 +208,15 @@ export class Session implements OutgoingHost {
     for (const link of this.links.values()) if (link instanceof OutgoingLink) link.replenish();
   }
 
+  /** The output takes more of what goes out in part. */
+  roomForParts(): void {
+    if (this.ended) return;
+    const wasOpen = this.window.isOpen;
+    this.window.goOn();
+    this.deliveries.goOn();
+    if (!wasOpen && this.window.isOpen) this.replenish();
+  }
+
   /** Publishers may go on. */
   topUp(): void {
     for (const link of this.links.values()) if (link instanceof IncomingLink) link.topUp();
@@ -234,6 +244,9 @@ export class Session implements OutgoingHost {
   }
   get hasRoom(): boolean {
     return this.deliveries.hasRoom;
+  }
+  get isSending(): boolean {
+    return this.window.isSending;
   }
   get windowMax(): number {
     return this.deliveries.windowMax;

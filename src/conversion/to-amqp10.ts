@@ -28,10 +28,10 @@ const hiddenHeader = 'BCC';
 
 /**
  * The message with its head and body in the encoding of AMQP 1.0; what frames the body (the data section's beginning) stands at the end of
- * the head. Valid until the next call.
+ * the head. Of a large message the body is still its manifest. Valid until the next call.
  */
 export function asAmqp10(message: EnqueueView): EnqueueView {
-  const { bytes, headerStart, headerLength, bodyLength } = message;
+  const { bytes, headerStart, headerLength, contentLength } = message;
   const properties = BasicProperties.decode(reader.set(bytes, headerStart, headerStart + headerLength));
   parts.setFrom(message);
   writer.rewind(0);
@@ -41,7 +41,7 @@ export function asAmqp10(message: EnqueueView): EnqueueView {
   writeSection(Descriptor.applicationProperties, applicationPropertiesOf(properties.headers));
   if (!isEncodedBody(properties, message)) {
     putDescriptor(Descriptor.data);
-    writeBinaryHeader(writer, bodyLength);
+    writeBinaryHeader(writer, contentLength);
   }
   parts.format = MessageFormat.amqp10;
   parts.origin = undefined;
@@ -160,8 +160,9 @@ function putDeaths(annotations: Record<string, Value>, value: ArgumentValue): vo
 }
 
 /** The body is the body sections themselves. */
-function isEncodedBody({ type }: BasicProperties, { bytes, bodyStart, bodyLength }: EnqueueView): boolean {
-  if (type !== encodedBodyType) return false;
+function isEncodedBody({ type }: BasicProperties, { bytes, bodyStart, bodyLength, isLarge }: EnqueueView): boolean {
+  // Whether a body is what it is said to be is known when all of it is there.
+  if (type !== encodedBodyType || isLarge) return false;
   try {
     return body.set(bytes, bodyStart, bodyStart + bodyLength).bodyStart === bodyStart;
   } catch (error) {

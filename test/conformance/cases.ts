@@ -2,6 +2,7 @@
 import type { Case } from './case.js';
 import { connections10 } from './cases10/connections.js';
 import { clients10 } from './cases10/clients.js';
+import { largeDeliveries10 } from './cases10/large-deliveries.js';
 import { links10, sessions10 } from './cases10/sessions.js';
 import { transfers10 } from './cases10/transfers.js';
 import { connections } from './cases/connections.js';
@@ -68,5 +69,6 @@ export const cases: readonly Case[] = [
   ...sessions10,
   ...links10,
   ...transfers10,
+  ...largeDeliveries10,
   ...clients10,
 ];

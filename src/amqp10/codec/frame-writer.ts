@@ -113,7 +113,12 @@ export class FrameWriter {
 
   /** Transfer frames that a payload of so many bytes needs. */
   framesFor(payloadBytes: number): number {
-    return Math.max(1, Math.ceil(payloadBytes / (this.frameMax - transferHeadBytes)));
+    return Math.max(1, Math.ceil(payloadBytes / this.payloadMax));
+  }
+
+  /** Payload of a transfer frame. */
+  get payloadMax(): number {
+    return this.frameMax - transferHeadBytes;
   }
 
   /**
@@ -155,11 +160,14 @@ export class FrameWriter {
     } while (from < end);
   }
 
-  /** The frame of a delivery that begins at `start` of its payload; returns where the next one begins. */
-  deliverPart(channel: number, head: TransferHead, payload: Uint8Array, start: number): number {
-    const part = Math.min(payload.length - start, this.frameMax - transferHeadBytes);
+  /**
+   * The frame of a delivery that begins at `start` of a piece of its payload; returns where the next one begins.
+   * @param follows behind this piece there are others
+   */
+  deliverPart(channel: number, head: TransferHead, payload: Uint8Array, start: number, follows: boolean): number {
+    const part = Math.min(payload.length - start, this.payloadMax);
     const size = transferHeadBytes + part;
-    this.output.length = this.transferHead(channel, head, size, start + part < payload.length);
+    this.output.length = this.transferHead(channel, head, size, follows || start + part < payload.length);
     this.output.raw(payload, start, start + part);
     return start + part;
   }

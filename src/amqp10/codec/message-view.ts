@@ -90,12 +90,13 @@ export class MessageView {
     this.priority = -1;
     this.ttlMs = -1;
     let at = start;
-    if (sectionAt(bytes, at, end) === Descriptor.header) {
+    if (at < end && sectionAt(bytes, at, end) === Descriptor.header) {
       at = skipSection(bytes, start, end);
       this.readHeader(start, at);
       this.keptStart = at;
     }
-    if (sectionAt(bytes, at, end) === Descriptor.deliveryAnnotations) this.keptStart = skipSection(bytes, at, end);
+    if (at < end && sectionAt(bytes, at, end) === Descriptor.deliveryAnnotations)
+      this.keptStart = skipSection(bytes, at, end);
     return this;
   }
 

@@ -315,6 +315,31 @@ export const links10: readonly Case[] = [
       assert.deepEqual([again.content.toString(), again.fields.redelivered], ['b', true]);
     },
   ),
+  sessionRule(
+    'AMQP 1.0 §2.6.6',
+    'a link that ends takes the rest of its delivery with it, and the others of its session go on',
+    async (raw, client) => {
+      const [large, small] = [await client.queue(), await client.queue()];
+      await client.send(large, 'l'.repeat(300_000));
+      await client.send(small, 's');
+      raw.send(0, new End());
+      await raw.expect(Descriptor.end);
+      const { nextOutgoingId } = await raw.begin(0, { incomingWindow: 10 });
+      await raw.receiver(`/queues/${large}`, 0);
+      const flow = { handle: 0, deliveryCount: 0, linkCredit: 1, incomingWindow: 10 };
+      raw.flow({ ...flow, nextIncomingId: nextOutgoingId });
+      for (let i = 0; i < 10; i++) assert.equal((await raw.expect(Descriptor.transfer)).more, true);
+      raw.send(0, detach(0));
+      await raw.expect(Descriptor.detach);
+      await raw.receiver(`/queues/${small}`, 0);
+      raw.flow({ ...flow, nextIncomingId: (nextOutgoingId + 10) >>> 0 });
+      const next = await delivery(raw);
+      assert.deepEqual([next.text, next.frames], ['s', 1]);
+      const again = await client.soon(large);
+      assert.deepEqual([again.content.length, again.fields.redelivered], [300_000, true]);
+    },
+    { maxFrameSize: 512 },
+  ),
   sessionRule('AMQP 1.0 §2.5.2', 'the same when the session ends', async (raw, client) => {
     const queue = await client.queue();
     await client.send(queue, 'a');

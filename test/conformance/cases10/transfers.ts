@@ -103,6 +103,44 @@ const sending: readonly Case[] = [
       await client.becomes(queue, 3000);
     },
   ),
+  sessionRule(
+    'x-flow-stop-count',
+    'a queue that is too full takes the credit of those who send to it, until it is not',
+    async (raw, client) => {
+      const queue = await client.queue({ 'x-flow-stop-count': 10 });
+      const other = await client.queue();
+      await raw.sender(`/queues/${queue}`, { handle: 0 });
+      await raw.sender(`/queues/${other}`, { handle: 1 });
+      let sent = 0;
+      for (let credit = 1; credit > 0; ) {
+        assert.ok(sent < 1000, 'it is never told to stop');
+        raw.transfer(message(String(sent)), { handle: 0 });
+        sent++;
+        for (let told = false; !told; ) {
+          const { body } = await raw.next();
+          if (body?.descriptor === Descriptor.disposition) told = true;
+          else if (body?.descriptor === Descriptor.flow) {
+            assert.equal(body.handle, 0);
+            credit = body.linkCredit!;
+          }
+        }
+      }
+      assert.ok(sent >= 10 && sent < 30, `${sent} messages`);
+      // What was under way counts, and others go on.
+      raw.transfer(message('late'), { handle: 0 });
+      raw.transfer(message('x'), { handle: 1 });
+      await outcomes(raw, 2);
+      raw.flow({ handle: 0, echo: true });
+      assert.equal((await raw.expect(Descriptor.flow)).linkCredit, 0);
+      assert.equal((await client.drain(queue)).length, sent + 1);
+      const flow = await raw.expect(Descriptor.flow);
+      assert.deepEqual([flow.handle, flow.deliveryCount], [0, sent + 1]);
+      assert.ok(flow.linkCredit! > 100);
+      raw.transfer(message('again'), { handle: 0 });
+      await outcomes(raw, 1);
+      assert.deepEqual(await client.drain(queue), ['again']);
+    },
+  ),
   sessionRule('AMQP 1.0 §2.7.5', 'a first transfer without delivery-id detaches the link', async (raw, client) => {
     await raw.sender(`/queues/${await client.queue()}`);
     raw.sendBody(0, '00 53 14 c0 03 01 52 00');

@@ -30,7 +30,7 @@ describe('TransferWindow', () => {
     fc.assert(
       fc.property(deliveries, windows, fc.nat(0xffff_ffff), fc.boolean(), (sizes, opened, firstId, late) => {
         const frames = new FrameWriter(new ByteWriter());
-        const window = new TransferWindow(frames, { touch() {} }, 3, firstId, 0);
+        const window = new TransferWindow(frames, { touch() {}, wrotePart: () => true }, 3, firstId, 0);
         const view = new TransferView();
         const seen: number[] = [];
         let taken = 0;
@@ -71,5 +71,61 @@ describe('TransferWindow', () => {
         );
       }),
     );
+  });
+});
+
+describe('TransferWindow: a link that ends', () => {
+  /** What was written: handle, delivery-id, and whether more follows. */
+  function opened(room: number): { window: TransferWindow; seen: () => string[] } {
+    const frames = new FrameWriter(new ByteWriter());
+    const window = new TransferWindow(frames, { touch() {}, wrotePart: () => true }, 0, 0, room);
+    const seen: string[] = [];
+    const view = new TransferView();
+    const parser = new FrameParser({
+      protocolHeader() {},
+      frame(_type, _channel, bytes, start, end) {
+        view.set(bytes, start, end);
+        seen.push(`${view.handle}/${view.deliveryId} ${view.more ? 'more' : 'end'}`);
+      },
+    });
+    return {
+      window,
+      seen: () => {
+        parser.feed(frames.output.take());
+        return seen.splice(0);
+      },
+    };
+  }
+
+  function send(window: TransferWindow, handle: number, deliveryId: number, size: number): void {
+    window.send({ handle, deliveryId, settled: false }, lead(), new Uint8Array(size), 0, size);
+  }
+
+  it('takes the rest of its delivery with it, and the next goes on', () => {
+    const { window, seen } = opened(2);
+    send(window, 1, 0, 5000);
+    send(window, 2, 1, 10);
+    assert.deepEqual(seen(), ['1/0 more', '1/0 more']);
+    window.update(2, 1);
+    assert.deepEqual(seen(), ['1/0 more']);
+    window.drop(1);
+    assert.deepEqual(seen(), []);
+    window.update(3, 2);
+    assert.deepEqual(seen(), ['2/1 end']);
+    assert.equal(window.isOpen, true);
+  });
+
+  it('leaves alone what is not its own', () => {
+    const { window, seen } = opened(1);
+    send(window, 1, 0, 5000);
+    send(window, 2, 1, 10);
+    seen();
+    window.drop(2);
+    assert.deepEqual(seen(), []);
+    window.drop(3);
+    assert.equal(window.isOpen, false);
+    window.update(1, 100);
+    assert.equal(seen().at(-1), '1/0 end');
+    assert.equal(window.isOpen, true);
   });
 });
