@@ -154,7 +154,8 @@ export class Session implements PublishOwner, DeliverySink, StopWaiter {
     this.parts.bodyBytes.fill(0xee);
     this.parts.metaBytes.fill(0xee);
     this.parts.headerBytes.fill(0xee);
-    if (this.broker.stops.isAny) this.isStopped = this.broker.stops.await(route, this) !== '';
+    const { stops } = this.broker;
+    if (stops.isAny) this.isStopped = stops.stops(route) && stops.await(route, this) !== '';
     // A node that may have missed wiring takes a message without knowing where it goes.
     this.world.history.taken(message, send, route.isKnown ? route.queueCount : -1);
     return true;

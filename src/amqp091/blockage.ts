@@ -76,7 +76,7 @@ export class Blockage {
   /** The channel has published by that route: if it leads into a queue that is too full it waits. */
   published(route: Route, channel: Channel): void {
     const { broker, input, clock } = this.host;
-    if (this.isOver || input.isPausedBy(Pause.stop)) return;
+    if (this.isOver || input.isPausedBy(Pause.stop) || !broker.stops.stops(route)) return;
     const stop = new Stop(this.onlyPublishes ? undefined : channel, this.over);
     const reason = broker.stops.await(route, stop);
     if (reason === '') return;

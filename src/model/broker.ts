@@ -289,6 +289,8 @@ export interface StopWaiter {
 export interface PublisherStops {
   /** There are some: to be asked for each publish. */
   readonly isAny: boolean;
+  /** Publishers by the route must wait: to be asked for each publish while there are some. */
+  stops(route: Route): boolean;
   /**
    * Why publishers by the route must wait; '' = they need not. If they must, `waiter` is told when they need not any more, for no queue
    * of the route.

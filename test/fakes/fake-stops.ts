@@ -3,6 +3,8 @@ import { FakeHolder, type FakeQueue } from './fake-queue.js';
 
 /** Queues that a test says are too full. */
 export class FakeStops implements PublisherStops {
+  /** How often somebody came with a waiter. */
+  asked = 0;
   private readonly stopped = new Set<FakeQueue>();
   private readonly waiting = new Map<StopWaiter, Route>();
   private readonly queuesOf: (route: Route) => readonly FakeQueue[];
@@ -29,7 +31,12 @@ export class FakeStops implements PublisherStops {
     return this.stopped.size > 0;
   }
 
+  stops(route: Route): boolean {
+    return this.reason(route) !== '';
+  }
+
   await(route: Route, waiter: StopWaiter): string {
+    this.asked++;
     const reason = this.reason(route);
     if (reason !== '') this.waiting.set(waiter, route);
     return reason;

@@ -7,18 +7,22 @@ import { QueueHolder } from './subscription.js';
 
 /** Who waits until a queue has little enough. */
 export class ClusterStops implements PublisherStops {
-  private readonly stops: FlowStops;
+  private readonly list: FlowStops;
   private readonly tables: WiringTables;
   private readonly waiting = new Map<Lsn, Map<StopWaiter, ClusterRoute>>();
 
   constructor(stops: FlowStops, tables: WiringTables) {
-    this.stops = stops;
+    this.list = stops;
     this.tables = tables;
     stops.onResumed = (incarnation) => this.resumed(incarnation);
   }
 
   get isAny(): boolean {
-    return this.stops.isAny;
+    return this.list.isAny;
+  }
+
+  stops(route: Route): boolean {
+    return route instanceof ClusterRoute && this.stoppedOf(route) !== undefined;
   }
 
   await(route: Route, waiter: StopWaiter): string {
@@ -40,12 +44,14 @@ export class ClusterStops implements PublisherStops {
   }
 
   concerns(holder: Holder): boolean {
-    return holder instanceof QueueHolder && this.stops.has(holder.incarnation);
+    return holder instanceof QueueHolder && this.list.has(holder.incarnation);
   }
 
   private stoppedOf({ targets }: ClusterRoute): Lsn | undefined {
-    for (const { incarnations } of targets)
-      for (const incarnation of incarnations) if (this.stops.has(incarnation)) return incarnation;
+    for (let i = 0; i < targets.length; i++) {
+      const { incarnations } = targets[i]!;
+      for (let j = 0; j < incarnations.length; j++) if (this.list.has(incarnations[j]!)) return incarnations[j];
+    }
     return undefined;
   }
 

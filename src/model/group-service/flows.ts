@@ -31,25 +31,9 @@ export class QueueFlow {
   /** It is in the list of those that messages leave. */
   isLeaving = false;
   private readonly queue: ServedQueue;
-  /** Publishes that are in the log and not in the queue yet. */
-  private coming = 0;
-  private comingBytes = 0;
 
   constructor(queue: ServedQueue) {
     this.queue = queue;
-  }
-
-  /** A message is about to be put into the log for it. */
-  taken(body: number): void {
-    this.coming++;
-    this.comingBytes += body;
-  }
-
-  /** A message is in the queue now. */
-  added(body: number): void {
-    if (this.coming === 0) return;
-    this.coming--;
-    this.comingBytes -= body;
   }
 
   isAbove({ stopCount, stopBytes }: FlowLimits): boolean {
@@ -68,11 +52,11 @@ export class QueueFlow {
 
   /** Messages that clients hold count as well: they may come back. */
   private get count(): number {
-    return this.queue.state.index.size + this.coming;
+    return this.queue.state.index.size + (this.queue.coming?.count ?? 0);
   }
 
   private get bytes(): number {
-    return this.queue.state.index.bodyBytes + this.comingBytes;
+    return this.queue.state.index.bodyBytes + (this.queue.coming?.bytes ?? 0);
   }
 }
 
@@ -136,11 +120,9 @@ export class Flows {
 
   // ---- queues ----
 
-  /** A message with a body of `body` bytes is about to be put into the log for a queue with such limits. */
-  taken(queue: ServedQueue, body: number): void {
-    queue.flow ??= new QueueFlow(queue);
-    queue.flow.taken(body);
-    if (!queue.flow.isStopped) this.look(queue);
+  /** A message is about to be put into the log for a queue with such limits, and counted as coming. */
+  taken(queue: ServedQueue): void {
+    if (queue.flow === undefined || !queue.flow.isStopped) this.look(queue);
   }
 
   /** Messages may have come into the queue, or left it, or its limits may be others. */

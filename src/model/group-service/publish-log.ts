@@ -61,7 +61,7 @@ export class PublishLog {
     this.clock = clock;
     this.outbox = outbox;
     this.large = large;
-    this.targets = new PublishTargets(state, traits, rules, flows, serve);
+    this.targets = new PublishTargets(state, traits, rules, flows, this, serve);
     this.origins.merge(state.origins.list());
   }
 

@@ -5,6 +5,7 @@ import type { MessageParts } from '../../log/record.js';
 import type { GroupAppender } from '../group-port.js';
 import type { GroupState, QueueState } from '../group-state.js';
 import { needsCare, noTraits, refusesMore } from '../queue/queue-traits.js';
+import { Coming } from './coming.js';
 import type { Flows } from './flows.js';
 import { markerFormat } from './marker-format.js';
 import type { ServedQueue } from './served-queue.js';
@@ -29,17 +30,23 @@ export class PublishTargets {
   private readonly traits: TraitsOf;
   private readonly rules: Rules;
   private readonly flows: Flows;
+  private readonly log: { readonly last: Lsn };
   private readonly serve: (incarnation: Lsn) => ServedQueue | undefined;
 
-  /** @param serve the queue is to be looked after, though it may have no consumer */
+  /**
+   * @param log the last lsn that a publish was given
+   * @param serve the queue is to be looked after, though it may have no consumer
+   */
   constructor(
     state: GroupState,
     traits: TraitsOf,
     rules: Rules,
     flows: Flows,
+    log: { readonly last: Lsn },
     serve: (incarnation: Lsn) => ServedQueue | undefined,
   ) {
     this.flows = flows;
+    this.log = log;
     this.state = state;
     this.traits = traits;
     this.rules = rules;
@@ -67,12 +74,17 @@ export class PublishTargets {
 
   private takes(queue: QueueState, parts: MessageParts, appender: Pick<GroupAppender, 'version'>): boolean {
     const traits = this.traits.of(queue);
+    let served = queue.watcher as ServedQueue | undefined;
     if (traits !== noTraits || parts.expiresAt !== 0) {
-      const isNeeded = queue.watcher === undefined && (parts.expiresAt !== 0 || needsCare(traits));
-      const served = isNeeded ? this.serve(queue.incarnation) : (queue.watcher as ServedQueue | undefined);
-      const mayRefuse = refusesMore(traits.overflow) && appender.version >= Feature.overflow;
+      if (served === undefined && (parts.expiresAt !== 0 || needsCare(traits))) served = this.serve(queue.incarnation);
+      const refuses = refusesMore(traits.overflow);
+      if (served !== undefined && (refuses || traits.flow !== undefined)) served.coming ??= new Coming(this.log.last);
+      const mayRefuse = refuses && appender.version >= Feature.overflow;
       if (mayRefuse && served !== undefined && this.isRefused(served, parts)) return false;
-      if (traits.flow !== undefined && served !== undefined) this.flows.taken(served, parts.contentLength);
+    }
+    if (served?.coming !== undefined) {
+      served.coming.taken(parts.contentLength);
+      if (traits.flow !== undefined) this.flows.taken(served);
     }
     if (traits.ttlMs !== this.ttlMs) {
       this.isMixed ||= this.count > 0;

@@ -13,6 +13,7 @@ import { EntryState } from '../queue/queue-index.js';
 import type { QueueState, QueueWatcher } from '../queue/queue-state.js';
 import type { QueueTraits } from '../queue/queue-traits.js';
 import { type Attachment, AttachmentState } from './attachment.js';
+import type { Coming } from './coming.js';
 import type { Consumer, PendingGet } from './consumer.js';
 import type { Expiring } from './expiry.js';
 import { FairShares } from './fair-shares.js';
@@ -52,6 +53,8 @@ export class ServedQueue implements QueueWatcher, Expiring {
   expiryBucket = 0;
   /** How long it goes without use, if that matters. */
   lease: Lease | undefined = undefined;
+  /** What is on its way into it, once it has limits for which that counts. */
+  coming: Coming | undefined = undefined;
   /** How full it is, if its publishers may have to wait for it. */
   flow: QueueFlow | undefined = undefined;
   /** How often messages came back since this service began. */
@@ -93,8 +96,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   // ---- watcher ----
 
   added(position: Lsn, body: number, chunk: Chunk, offset: number): void {
-    this.shedding.added(body);
-    if (this.flow !== undefined) this.flow.added(body);
+    if (this.coming !== undefined) this.coming.added(position, body);
     if (!this.knowsKeys) this.findKeys();
     if (this.keyed !== undefined) this.keyed.added(position, chunk, offset);
     if (!this.isDirty && (this.hasDemand || this.shedding.isDue)) this.service.dispatchSoon(this);

@@ -11,9 +11,6 @@ const lookAgainMs = 10;
 
 /** What a queue gives up without anybody taking it: messages whose time is over, and what is too much; from its front only. */
 export class Shedding {
-  /** Publishes that are in the log and not in the queue yet, if it refuses what is too much; and their bytes. */
-  private coming = 0;
-  private comingBytes = 0;
   private readonly queue: ServedQueue;
   private readonly service: GroupService;
 
@@ -29,22 +26,13 @@ export class Shedding {
     return (state.mayExpire && expiryBucket === 0) || this.isTooMuch;
   }
 
-  /** A message is in the queue now. */
-  added(body: number): void {
-    if (this.coming === 0) return;
-    this.coming--;
-    this.comingBytes -= body;
-  }
-
-  /** Takes a message that is about to be published to the queue into account; false: it is one too much. */
+  /** False: a message that is about to be published to the queue is one too much. What is coming is counted. */
   admit(body: number): boolean {
+    const { coming } = this.queue;
     const { index } = this.queue.state;
     const { lengthMax, bytesMax, overflow } = this.queue.traits;
-    if (!refusesMore(overflow) || !this.service.rules.fullRefuses) return true;
-    if (index.ready + this.coming >= lengthMax || index.readyBytes + this.comingBytes + body > bytesMax) return false;
-    this.coming++;
-    this.comingBytes += body;
-    return true;
+    if (!refusesMore(overflow) || coming === undefined || !this.service.rules.fullRefuses) return true;
+    return index.ready + coming.count < lengthMax && index.readyBytes + coming.bytes + body <= bytesMax;
   }
 
   /** The message may not be handed out any more. One that is for whoever takes it at once may. */

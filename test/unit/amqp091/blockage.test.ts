@@ -12,6 +12,8 @@ import {
   TxCommit,
   TxSelect,
 } from '../../../src/amqp091/codec/index.js';
+import { Blockage, type BlockageHost } from '../../../src/amqp091/blockage.js';
+import type { Channel } from '../../../src/amqp091/channel.js';
 import { AmqpHost, eventually } from '../../fakes/amqp-host.js';
 import type { FakeQueue } from '../../fakes/fake-queue.js';
 import { type Received, RawClient } from '../../support/raw-client.js';
@@ -62,6 +64,27 @@ describe('publishing to a queue that is too full', () => {
     await publisher.expect(MethodId.connectionUnblocked);
     await eventually(() => q.readyCount === 10 && other.readyCount === 11);
     for (const client of [publisher, bystander]) client.end();
+  });
+
+  it('costs those who publish elsewhere no waiter, and no look at their channels', async () => {
+    await using host = await AmqpHost.start();
+    const { broker } = host;
+    const [q, other] = [await queueOf(host, 'q'), await queueOf(host, 'other')];
+    let looks = 0;
+    const every = (): boolean => ++looks > 0;
+    const input = { isPausedBy: () => false, pause: () => {} };
+    const fakes = { broker, input, channels: { every }, traits: { blockedNotify: false } };
+    const blockage = new Blockage(fakes as unknown as BlockageHost);
+    broker.stops.set(q, true);
+    const publishTo = (queue: FakeQueue): void =>
+      blockage.published(
+        broker.route('/', '', queue.name, () => ({})),
+        undefined as unknown as Channel,
+      );
+    publishTo(other);
+    assert.deepEqual([blockage.isBlocked, broker.stops.asked, looks], [false, 0, 0]);
+    publishTo(q);
+    assert.deepEqual([blockage.isBlocked, broker.stops.asked, looks], [true, 1, 1]);
   });
 
   it('waits for each of several queues, and with the gate for both', async () => {

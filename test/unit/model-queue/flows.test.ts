@@ -99,6 +99,27 @@ describe('a queue whose publishers wait when it is too full', () => {
     assert.deepEqual(flows(client), ['go 10']);
   });
 
+  it('has its publishers go on though its limits came while a larger message was on its way', () => {
+    const traits = new Traits();
+    const { primary, client, port } = setUp({ traits, durable: true });
+    const byBytes: FlowLimits = { stopCount: never, resumeCount: never, stopBytes: 50_000, resumeBytes: 40_000 };
+    primary.commits = false;
+    port.publish(messageParts('x'.repeat(100_000)), [q], true, 1, 0);
+    primary.run();
+    flows(client);
+    traits.known.set(q, { ...traits.of(q), flow: byBytes });
+    traits.version++;
+    port.publish(messageParts('y'), [q], true, 2, 0);
+    primary.run();
+    primary.commits = true;
+    primary.run();
+    port.publish(messageParts('y'), [q], true, 3, 0);
+    primary.run();
+    assert.deepEqual(flows(client), ['stop 10'], 'it is in the queue, and too much');
+    acknowledging(primary)(1);
+    assert.deepEqual(flows(client), ['go 10']);
+  });
+
   it('is found by a primary to which nobody says anything', () => {
     const { primary, port } = queueWith(queueTraits);
     publish(port, 1, 6, { durable: true });

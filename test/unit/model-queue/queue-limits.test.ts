@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { EnqueueView, RecordFlag, RecordKind } from '../../../src/log/record.js';
 import { readEnvelope } from '../../../src/model/dead-letter/envelope.js';
 import { outboxIncarnation } from '../../../src/model/queue/outbox.js';
-import { Overflow } from '../../../src/model/queue/queue-traits.js';
+import { noTraits, Overflow, type QueueTraits } from '../../../src/model/queue/queue-traits.js';
 import { bodies, pass, publish, q, queueWith, setUp, subscribe, Traits, viewAt } from './service-support.js';
 import { messageParts, TestClient, TestPrimary } from './support.js';
 
@@ -103,6 +103,66 @@ describe('a queue that refuses what is too much', () => {
     publish(port, 3, 3);
     primary.run();
     assert.deepEqual([client.refused, bodies(primary, q)], [[], ['m1', 'moved', 'm3']]);
+  });
+});
+
+describe('limits that come and go while messages are on their way', () => {
+  const byBytes = (bytesMax: number): Partial<QueueTraits> => ({ bytesMax, overflow: Overflow.rejectPublish });
+  const unlimited: Partial<QueueTraits> = {};
+
+  /** Each step: what the policy says then, if it changes; the body's length. Nothing is committed before the last one. */
+  function run(...steps: [policy: Partial<QueueTraits> | undefined, body: number][]): ReturnType<typeof setUp> {
+    const traits = new Traits();
+    const all = setUp({ durable: true, traits });
+    all.primary.run();
+    all.primary.commits = false;
+    for (const [i, [policy, body]] of steps.entries()) {
+      if (policy !== undefined) {
+        traits.known.set(q, { ...noTraits, ...policy });
+        traits.version++;
+      }
+      all.port.publish(messageParts('x'.repeat(body)), [q], true, i + 1, 0);
+      all.primary.run();
+    }
+    all.primary.commits = true;
+    all.primary.run();
+    return all;
+  }
+
+  /** Publishes one that has just room beside `used` bytes, and then one more, that has not. */
+  function fill(
+    { primary, port, client }: ReturnType<typeof setUp>,
+    next: number,
+    bytesMax: number,
+    used: number,
+  ): void {
+    assert.deepEqual(client.refused.splice(0), []);
+    port.publish(messageParts('z'.repeat(bytesMax - used)), [q], true, next, 0);
+    port.publish(messageParts('z'), [q], true, next + 1, 0);
+    primary.run();
+    assert.deepEqual(client.refused.splice(0), [next + 1]);
+  }
+
+  it('a message that came before the limits takes nothing away from the count of those that came after', () => {
+    fill(run([undefined, 10], [byBytes(1000), 900]), 3, 1000, 910);
+  });
+
+  it('a message that came while there were no limits is counted off as what it was', () => {
+    fill(run([byBytes(1000), 100], [unlimited, 50], [byBytes(1000), 400], [undefined, 5]), 5, 1000, 555);
+    fill(run([byBytes(1000), 100], [unlimited, 700], [byBytes(1000), 200]), 4, 1000, 1000);
+  });
+
+  it('what a queue that moves brings is counted off as what it was', () => {
+    const all = queueWith(byBytes(1000));
+    const moved = messageParts('m'.repeat(300));
+    moved.moved = true;
+    all.primary.commits = false;
+    all.port.publish(moved, [q], true, 1, 0);
+    all.port.publish(messageParts('x'.repeat(400)), [q], true, 2, 0);
+    all.primary.run();
+    all.primary.commits = true;
+    all.primary.run();
+    fill(all, 3, 1000, 700);
   });
 });
 
