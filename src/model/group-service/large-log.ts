@@ -7,6 +7,7 @@
  * - its upload is of a node that is dead, or was taken for dead: if it is alive after all, its message is refused;
  * - its node, which says so when it attaches, is done with the upload: the message is gone, of which this replica may not know.
  */
+import { Ring } from '../../base/ring.js';
 import type { Logger } from '../../base/logger.js';
 import type { Rules } from '../../base/rules.js';
 import { type BodyId, type Manifest, manifestAt, partHeaderAt, partHeaderBytes } from '../../log/large.js';
@@ -23,6 +24,8 @@ import { appendDequeues } from './settlement-batch.js';
 export const graceMs = 5000;
 /** Bodies looked at in one step of a walk. */
 const walkStep = 64;
+/** Parts that are dequeued in one turn: then the body at hand is the last one. */
+const partsSlice = 4096;
 
 export interface LargeLogPorts {
   readonly state: GroupState;
@@ -63,7 +66,9 @@ export class LargeLog {
   private ending: BodyId[] = [];
   /** By body: how many entries it has in those. There may be a message in the log that is not committed. */
   private readonly unsettled = new Map<string, number>();
-  private due: LargeBody[] = [];
+  private readonly due = new Ring<LargeBody>();
+  /** What is due, and was too much for one turn, goes on later. */
+  private goesOn = false;
   /** Who reads has said so: before that no body goes. */
   private hasBegun = false;
   /** All bodies are looked at when `lsn` is committed. */
@@ -201,9 +206,19 @@ export class LargeLog {
     while (this.hasBegun && this.judgements.length > 0 && this.judgements[0]!.lsn <= committed)
       this.ports.walk(this.lookAtAll(this.judgements.shift()!.isOver));
     if (this.due.length === 0 || !this.hasBegun || !this.ports.rules.partsGo) return;
-    const due = this.due;
-    this.due = [];
-    for (const body of due) this.dequeue(body);
+    this.dequeueSlice();
+  }
+
+  private dequeueSlice(): void {
+    if (this.goesOn) return;
+    for (let left = this.ports.state.slices.size(partsSlice); left > 0 && this.due.length > 0; )
+      left -= this.dequeue(this.due.shift()!);
+    if (this.due.length === 0) return;
+    this.goesOn = true;
+    this.ports.after(0, () => {
+      this.goesOn = false;
+      this.ports.touch();
+    });
   }
 
   private endNumbered(): void {
@@ -241,20 +256,22 @@ export class LargeLog {
     return this.uploads.has(key) || this.unsettled.has(key);
   }
 
-  private dequeue(body: LargeBody): void {
+  /** Returns about how much work that was. */
+  private dequeue(body: LargeBody): number {
     const { state, appender } = this.ports;
     const key = keyOf(body);
-    if (body.count === 0 || this.leaving.has(body) || body.messages > 0 || this.readers.has(key)) return;
-    if (this.mayComeYet(key)) return;
+    if (body.count === 0 || this.leaving.has(body) || body.messages > 0 || this.readers.has(key)) return 1;
+    if (this.mayComeYet(key)) return 1;
     this.leaving.add(body);
     const positions = body.positions();
     if (!body.durable && !appender.replicated) {
       state.remove(partsIncarnation, positions);
-      return;
+      return positions.length;
     }
     appender.together(() => {
       this.last = appendDequeues(appender, partsIncarnation, positions, body.durable);
     });
+    return positions.length;
   }
 
   // ---- inside ----

@@ -247,6 +247,25 @@ describe('a large message', () => {
     assert.equal(parts(primary), 0);
   });
 
+  it('goes with its parts a slice in a turn, where many are due at once', () => {
+    const { primary, port } = begin();
+    const count = 4096;
+    let next = 1;
+    for (const number of [1, 2, 3]) {
+      for (let i = 0; i < count; i++) port.publish(part('x', i, number), [partsIncarnation], true, next++, 0);
+      const one = message();
+      one.setBody(encodeManifest({ boot, upload: number, count, size: count }));
+      port.publish(one, [q], true, next++, 0);
+    }
+    primary.run();
+    assert.equal(primary.state.queue(q)!.index.size, 3);
+    primary.dropQueue(q);
+    for (const left of [2, 1, 0]) {
+      assert.equal(parts(primary), left * count);
+      pass(primary, 0);
+    }
+  });
+
   it('leaves the next primary what the last one owed, but for what is read there', () => {
     const { primary, port } = begin();
     subscribe(port, 1, 10, { noAck: true });
