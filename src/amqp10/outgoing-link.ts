@@ -98,6 +98,7 @@ export class OutgoingLink extends Link implements Recipient {
       return;
     }
     this.subscription = subscription;
+    this.host.output.consumerCount++;
     const reply = this.reply();
     reply.initialDeliveryCount = this.deliveryCount;
     reply.sndSettleMode = this.settlesAtOnce ? SenderSettle.settled : SenderSettle.unsettled;
@@ -198,6 +199,7 @@ export class OutgoingLink extends Link implements Recipient {
   protected release(): void {
     this.drain.stop();
     this.deliveries.giveBack(this);
+    if (this.subscription !== null) this.host.output.consumerCount--;
     this.subscription?.close();
     if (this.isTemporary) dropTemporary(this.host, this.queue);
   }
