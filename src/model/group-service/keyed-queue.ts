@@ -30,7 +30,7 @@ export class KeyedQueue {
     this.rules = service.rules;
     if (lastValueKey !== undefined)
       this.lastValues = new LastValues(queue, new MessageKeys(lastValueKey, service), service.rules);
-    const unparked = (position: Lsn): void => this.dropReplaced(position);
+    const unparked = (position: Lsn): boolean => this.dropReplaced(position);
     if (groupKey !== undefined) this.groups = new MessageGroups(queue, new MessageKeys(groupKey, service), unparked);
   }
 
@@ -66,12 +66,14 @@ export class KeyedQueue {
     this.dropReplaced(position);
   }
 
-  /** The message is in its place again: it goes, if a newer one has taken that. */
-  private dropReplaced(position: Lsn): void {
+  /** The message is in its place again: it goes, if a newer one has taken that. Returns whether it does. */
+  private dropReplaced(position: Lsn): boolean {
     // Nothing changes while the queue is given away: the next primary finds it.
-    if (this.isGivenAway || this.lastValues?.isReplaced(position) !== true) return;
+    if (this.isGivenAway || this.lastValues?.isReplaced(position) !== true) return false;
     const entry = this.queue.state.index.find(position);
-    if (entry !== undefined) this.queue.dequeue(entry);
+    if (entry === undefined) return false;
+    this.queue.dequeue(entry);
+    return true;
   }
 
   /** The consumer can take more. */
@@ -86,7 +88,8 @@ export class KeyedQueue {
     return groups?.choose(entry, chunk, consumers) ?? consumers.next() ?? Choice.none;
   }
 
-  mayGet(entry: Entry, chunk: Chunk): boolean {
+  /** See MessageGroups. */
+  mayGet(entry: Entry, chunk: Chunk): boolean | typeof Choice.parked {
     return this.groups?.mayGet(entry, chunk) ?? true;
   }
 

@@ -2,6 +2,8 @@ import type { Chunk } from '../../log/chunk.js';
 import type { Lsn } from '../../log/lsn.js';
 import { EnqueueView } from '../../log/record.js';
 import type { Entry } from '../queue/message-index.js';
+import { EntryState } from '../queue/piece.js';
+import { PositionHeap } from '../queue/position-heap.js';
 import type { Consumer } from './consumer.js';
 import type { MessageKeys } from './message-keys.js';
 import type { QueueConsumers } from './queue-consumers.js';
@@ -12,20 +14,34 @@ const parkedSlot = 0xffff;
 /** With so many that wait for their groups, the queue waits as a whole. */
 const parkedMax = 4096;
 
-/** Messages with the same key, of which a client holds some. */
-interface Group {
-  /** Who holds them. Undefined: somebody who is given no more of them. */
-  readonly consumer: Consumer | undefined;
-  held: number;
-  /** Messages of it that wait, in order. */
-  readonly parked: Lsn[];
+/** Messages with the same key, of which a client holds some, or did: then they go out again one after the other. */
+class Group {
+  readonly key: string;
+  /** Who holds them. Undefined: nobody, or somebody who is given no more of them. */
+  consumer: Consumer | undefined = undefined;
+  held = 0;
+  /** Messages of it that wait. Some may have left the queue. */
+  readonly parked = new PositionHeap();
+  /** Messages of it that have waited, are ready again, and have not gone out. */
+  offered = 0;
+
+  constructor(key: string) {
+    this.key = key;
+  }
+}
+
+/** Groups of a consumer of which messages wait for its credit, and how many it is offered already. */
+interface Feed {
+  readonly consumer: Consumer;
+  readonly groups: Set<Group>;
+  offered: number;
 }
 
 /** What is to become of the next message. */
 export const Choice = {
   /** Nobody can take it. */
   none: 'none',
-  /** It waits for its group; the next one may go. */
+  /** It waits for its group, or one before it does not any more: what is next then may go. */
   parked: 'parked',
 } as const;
 export type Choice = (typeof Choice)[keyof typeof Choice];
@@ -33,14 +49,18 @@ export type Choice = (typeof Choice)[keyof typeof Choice];
 /**
  * A queue whose messages belong to groups by a header (`x-group-key`): while a client holds messages of a group all others of it are its,
  * so that a group is worked on in order, by one at a time.
+ *
+ * The others wait ("parked"). Of these only as many become ready again ("offered") as can go out: the first one when nobody holds any,
+ * and as many as the holder has credit for. So a message costs the same however many wait behind it.
  */
 export class MessageGroups {
   private readonly queue: ServedQueue;
   private readonly keys: MessageKeys;
-  private readonly unparked: (position: Lsn) => void;
+  private readonly unparked: (position: Lsn) => boolean;
   private readonly groups = new Map<string, Group>();
-  /** Groups of which messages wait for more credit of their consumer. */
-  private readonly waiting = new Map<Consumer, Set<Group>>();
+  private readonly feeds = new Map<Consumer, Feed>();
+  /** Of what is offered: its group, and for whom it is. */
+  private readonly offers = new Map<Lsn, readonly [Group, Feed | undefined]>();
   /** Of messages that clients hold. */
   private readonly keyOf = new Map<Lsn, string>();
   /** Messages that wait for their groups. */
@@ -49,8 +69,8 @@ export class MessageGroups {
   private readonly unknown = new Set<Lsn>();
   private readonly view = new EnqueueView();
 
-  /** @param unparked a message waits no more: it is in its place again */
-  constructor(queue: ServedQueue, keys: MessageKeys, unparked: (position: Lsn) => void) {
+  /** @param unparked a message waits no more: it is in its place again. True: but it has left the queue for that */
+  constructor(queue: ServedQueue, keys: MessageKeys, unparked: (position: Lsn) => boolean) {
     this.queue = queue;
     this.keys = keys;
     this.unparked = unparked;
@@ -59,14 +79,26 @@ export class MessageGroups {
   /** Who is to have the message, which is the next one that is ready. */
   choose(entry: Entry, chunk: Chunk, consumers: QueueConsumers): Consumer | Choice {
     if (this.unknown.size > 0) return Choice.none;
-    const key = this.keys.of(this.view.set(chunk.bytes!, chunk.view!, entry.offset));
-    const group = key === undefined ? undefined : this.groups.get(key);
+    const group = this.groupOf(entry, chunk);
     if (group === undefined) return consumers.next() ?? Choice.none;
-    if (!this.mayTake(group)) return this.park(entry, group);
-    if (group.parked.length === 0) return group.consumer!;
-    // Those before it go first.
-    this.unpark(group);
-    return Choice.parked;
+    if (group.held > 0 && !this.mayTake(group)) return this.park(entry, group);
+    if (this.isPreceded(entry, group)) return this.offer(group);
+    return (group.held > 0 ? group.consumer : consumers.next()) ?? Choice.none;
+  }
+
+  /** The same for a get: it may have it; or not, and it stays in turn if that is for who holds others. */
+  mayGet(entry: Entry, chunk: Chunk): boolean | typeof Choice.parked {
+    const group = this.groupOf(entry, chunk);
+    const isFree = group === undefined || group.held === 0;
+    if (isFree && this.unknown.size > 0) return false;
+    if (!isFree && !this.mayTake(group)) return this.park(entry, group) === Choice.parked && Choice.parked;
+    if (group !== undefined && this.isPreceded(entry, group)) return this.offer(group);
+    return isFree;
+  }
+
+  private groupOf(entry: Entry, chunk: Chunk): Group | undefined {
+    const key = this.keys.of(this.view.set(chunk.bytes!, chunk.view!, entry.offset));
+    return key === undefined ? undefined : this.groups.get(key);
   }
 
   /** Who holds messages of the group can be given one more. */
@@ -74,25 +106,28 @@ export class MessageGroups {
     return consumer !== undefined && this.queue.consumers.mayTake(consumer);
   }
 
-  /** The same for a get: false, if somebody else holds messages of its group; it stays in turn if that one is to have it. */
-  mayGet(entry: Entry, chunk: Chunk): boolean {
-    const key = this.keys.of(this.view.set(chunk.bytes!, chunk.view!, entry.offset));
-    const group = key === undefined ? undefined : this.groups.get(key);
-    if (this.unknown.size === 0 && group === undefined) return true;
-    if (group !== undefined && !this.mayTake(group)) this.park(entry, group);
-    return false;
+  /** One that waits may have to go before it. */
+  private isPreceded(entry: Entry, { parked }: Group): boolean {
+    return parked.size > 0 && (this.hasPriorities || parked.peek()! < entry.position);
+  }
+
+  /** What waits goes out by priority first, which only the index knows. */
+  private get hasPriorities(): boolean {
+    return (this.queue.state.options.priorities ?? 0) > 0;
   }
 
   private park(entry: Entry, group: Group): Choice {
     if (this.parkedCount >= parkedMax) return Choice.none;
-    group.parked.push(entry.position);
-    if (group.consumer !== undefined) this.await(group.consumer, group);
+    const { position } = entry;
+    group.parked.push(position);
     this.parkedCount++;
     this.queue.state.index.deliver(entry, parkedSlot);
+    this.resolve(position);
+    if (group.consumer !== undefined) this.feedOf(group.consumer).groups.add(group);
     return Choice.parked;
   }
 
-  /** The message, in `chunk` at `offset`, is held by a client from now on. */
+  /** The message, at hand in `message`, is held by a client from now on. */
   held(position: Lsn, message: EnqueueView, consumer: Consumer | undefined): void {
     const key = this.keys.of(message);
     if (key !== undefined) this.hold(position, key, consumer);
@@ -120,56 +155,120 @@ export class MessageGroups {
     return true;
   }
 
-  /** The client has the message no more. */
+  /** The client has the message no more; or it has left the queue. */
   released(position: Lsn): void {
-    if (this.known(position)) return;
+    const offered = this.resolve(position);
+    const wasUnknown = this.known(position);
+    if (offered !== undefined) return this.goOn(offered);
+    if (wasUnknown) return;
     const key = this.keyOf.get(position);
     const group = key === undefined ? undefined : this.groups.get(key);
-    if (key === undefined || group === undefined) return;
+    if (group === undefined) return;
     this.keyOf.delete(position);
     if (--group.held > 0) return;
-    this.groups.delete(key);
-    this.unpark(group);
-    const others = group.consumer === undefined ? undefined : this.waiting.get(group.consumer);
-    if (others?.delete(group) === true && others.size === 0) this.waiting.delete(group.consumer!);
+    const { consumer } = group;
+    const feed = consumer === undefined ? undefined : this.feeds.get(consumer);
+    group.consumer = undefined;
+    if (feed !== undefined) {
+      feed.groups.delete(group);
+      this.endFeed(feed);
+    }
+    this.goOn(group);
+  }
+
+  /** Something of the group has left, and nothing has come instead: what waits may be the next to go out. */
+  private goOn(group: Group): void {
+    if (group.held > 0) return;
+    if (group.offered === 0 && group.parked.size > 0) this.offer(group);
+    // What is offered needs no group: it goes out in its place.
+    if (group.parked.size === 0 && this.groups.get(group.key) === group) this.groups.delete(group.key);
   }
 
   /** The consumer can take more. */
   granted(consumer: Consumer): void {
-    const groups = this.waiting.get(consumer);
-    if (groups === undefined) return;
-    this.waiting.delete(consumer);
-    for (const group of groups) this.unpark(group);
+    const feed = this.feeds.get(consumer);
+    if (feed !== undefined) this.feed(feed);
   }
 
-  /** Nothing waits any more: the queue is given away. */
+  /** Nothing waits any more: the queue is given away, or purged. */
   unparkAll(): void {
-    for (const group of this.groups.values()) this.unpark(group);
-  }
-
-  private await(consumer: Consumer, group: Group): void {
-    const groups = this.waiting.get(consumer);
-    if (groups === undefined) this.waiting.set(consumer, new Set([group]));
-    else groups.add(group);
+    for (const group of this.groups.values()) {
+      while (group.parked.size > 0) this.offer(group);
+      group.offered = 0;
+      if (group.held === 0) this.groups.delete(group.key);
+    }
+    this.offers.clear();
+    this.feeds.clear();
   }
 
   private hold(position: Lsn, key: string, consumer: Consumer | undefined): void {
-    const group = this.groups.get(key);
     this.keyOf.set(position, key);
-    if (group === undefined) this.groups.set(key, { consumer, held: 1, parked: [] });
-    else group.held++;
+    let group = this.groups.get(key);
+    if (group === undefined) {
+      group = new Group(key);
+      this.groups.set(key, group);
+    }
+    if (group.held++ === 0) group.consumer = consumer;
+    if (group.consumer !== undefined && group.parked.size > 0) this.feedOf(group.consumer).groups.add(group);
+    this.resolve(position);
+    if (group.consumer !== undefined) this.granted(group.consumer);
   }
 
-  private unpark(group: Group): void {
-    if (group.parked.length === 0) return;
+  private feedOf(consumer: Consumer): Feed {
+    let feed = this.feeds.get(consumer);
+    if (feed === undefined) {
+      feed = { consumer, groups: new Set(), offered: 0 };
+      this.feeds.set(consumer, feed);
+    }
+    return feed;
+  }
+
+  /** Offers the consumer as much of its groups as it has credit for, of one after the other. */
+  private feed(feed: Feed): void {
+    const { consumer, groups } = feed;
+    for (const group of groups) {
+      if (feed.offered >= consumer.credit || !this.queue.consumers.mayTake(consumer)) break;
+      groups.delete(group);
+      this.offer(group, feed);
+      if (group.parked.size > 0) groups.add(group);
+    }
+    this.endFeed(feed);
+  }
+
+  private endFeed(feed: Feed): void {
+    if (feed.groups.size === 0 && feed.offered === 0) this.feeds.delete(feed.consumer);
+  }
+
+  /** The first one of the group that waits is ready again; with priorities all are. */
+  private offer(group: Group, feed?: Feed): typeof Choice.parked {
     const { index } = this.queue.state;
-    for (const position of group.parked.splice(0)) {
+    for (let position = group.parked.peek(); position !== undefined; position = group.parked.peek()) {
+      group.parked.pop();
       this.parkedCount--;
       const entry = index.find(position);
-      if (entry === undefined || entry.holder !== parkedSlot) continue;
+      if (entry === undefined || entry.state !== EntryState.delivered || entry.holder !== parkedSlot) continue;
       index.giveBack(entry, false);
-      this.unparked(position);
+      if (this.unparked(position)) continue;
+      this.offers.set(position, [group, feed]);
+      group.offered++;
+      if (feed !== undefined) feed.offered++;
+      if (!this.hasPriorities) break;
     }
     this.keys.dispatchSoon(this.queue);
+    return Choice.parked;
+  }
+
+  /** The message is not on offer any more. Returns its group, if it was. */
+  private resolve(position: Lsn): Group | undefined {
+    const offer = this.offers.get(position);
+    if (offer === undefined) return undefined;
+    const [group, feed] = offer;
+    this.offers.delete(position);
+    group.offered--;
+    if (feed !== undefined) {
+      feed.offered--;
+      this.feed(feed);
+    }
+    return group;
   }
 }

@@ -453,10 +453,9 @@ export class ServedQueue implements QueueWatcher, Expiring {
         this.bury(entry, DeathReason.expired);
         continue;
       }
-      if (this.keyed?.mayGet(entry, chunk) === false) {
-        if (entry.state === EntryState.ready) return true;
-        continue;
-      }
+      const may = this.keyed?.mayGet(entry, chunk) ?? true;
+      if (may === Choice.parked) continue;
+      if (!may) return true;
       const position = entry.position;
       view.set(chunk.bytes, chunk.view!, entry.offset);
       if (view.format === markerFormat) {

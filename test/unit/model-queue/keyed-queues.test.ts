@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { GroupServicePort } from '../../../src/model/group-port.js';
+import type { HeaderCodec } from '../../../src/model/dead-letter/death.js';
 import { bodies, heldBy, q, queueWith, subscribe, Traits } from './service-support.js';
 import { jsonHeaders, partsWith, TestClient, TestPrimary } from './support.js';
 
@@ -68,7 +69,10 @@ describe('a queue of last values', () => {
 });
 
 describe('a queue with message groups', () => {
-  const grouped = (): ReturnType<typeof queueWith> => queueWith({ groupKey: 'key' }, { headers: jsonHeaders });
+  const grouped = (): ReturnType<typeof queueWith> => {
+    const traits = new Traits([q, { groupKey: 'key' }], [11, { groupKey: 'key' }]);
+    return queueWith({}, { headers: jsonHeaders, traits });
+  };
 
   it('gives messages of a group to one client at a time, in order', () => {
     const { primary, client, port } = grouped();
@@ -102,6 +106,60 @@ describe('a queue with message groups', () => {
     port.grant(1, 1);
     primary.run();
     assert.deepEqual(who(client), ['1:a1', '1:a2']);
+  });
+
+  for (const credit of [1, 3]) {
+    it(`costs the same however many wait behind what is handed out (${credit} at a time)`, () => {
+      let decoded = 0;
+      const headers: HeaderCodec = {
+        ...jsonHeaders,
+        table: (message) => {
+          decoded++;
+          return jsonHeaders.table(message);
+        },
+      };
+      const { primary, client, port } = queueWith({ groupKey: 'key' }, { headers });
+      const count = 600;
+      const names = Array.from({ length: count }, (_, i) => `a${1000 + i}`);
+      send(port, ...names);
+      for (const subscriber of [1, 2]) subscribe(port, subscriber, credit);
+      primary.run();
+      const seen: string[] = [];
+      while (seen.length < count) {
+        const deliveries = client.take();
+        assert.ok(deliveries.length > 0, `nothing comes after ${seen.length}`);
+        for (const { subscriber, body, position } of deliveries) {
+          seen.push(body);
+          port.ack(q, position);
+          port.grant(subscriber, 1);
+          primary.run();
+        }
+      }
+      assert.deepEqual(seen, names);
+      assert.ok(decoded < count * 8, `${decoded} looks at ${count} messages`);
+    });
+  }
+
+  it('goes out by priority in a group, too', () => {
+    const { primary, client, port } = grouped();
+    primary.openQueue(11, true, 5);
+    const [low, high] = [partsWith('low', { key: 'a' }), partsWith('high', { key: 'a' })];
+    high.priority = 4;
+    for (const subscriber of [1, 2]) subscribe(port, subscriber, 1, { queue: 11 });
+    for (const [i, parts] of [low, low, high, low, high].entries()) {
+      port.publish(parts, [11], true, i + 1, 0);
+      primary.run();
+    }
+    const seen: string[] = [];
+    for (let round = 0; round < 5; round++) {
+      const [delivery, ...others] = client.take();
+      assert.deepEqual(others, []);
+      seen.push(delivery!.body);
+      port.ack(11, delivery!.position);
+      port.grant(delivery!.subscriber, 1);
+      primary.run();
+    }
+    assert.deepEqual(seen, ['low', 'high', 'high', 'low', 'low']);
   });
 
   it('knows on the next primary to which groups belongs what clients hold', () => {
@@ -232,7 +290,13 @@ describe('a queue with message groups', () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('send' as const), key: fc.constantFrom('a', 'b', 'c') }),
       fc.record({ kind: fc.constantFrom('ack' as const, 'requeue' as const), which: fc.nat(20) }),
-      fc.record({ kind: fc.constant('grant' as const), which: fc.constantFrom(1, 2, 3) }),
+      fc.record({
+        kind: fc.constant('grant' as const),
+        which: fc.constantFrom(1, 2, 3),
+        count: fc.integer({ min: 1, max: 4 }),
+      }),
+      fc.record({ kind: fc.constant('get' as const) }),
+      fc.record({ kind: fc.constant('purge' as const) }),
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -268,8 +332,17 @@ describe('a queue with message groups', () => {
           if (one.kind === 'send') {
             sent.add(`${one.key}${++number}`);
             send(port, `${one.key}${number}`);
-          } else if (one.kind === 'grant') port.grant(one.which, 1);
-          else settle(one.which, one.kind);
+          } else if (one.kind === 'grant') port.grant(one.which, one.count);
+          else if (one.kind === 'get') port.get(++number, q, 0, false);
+          else if (one.kind === 'purge') {
+            port.purge(++number, q, 0);
+            primary.run();
+            const left = bodies(primary, q);
+            for (const body of sent) if (!left.includes(body)) sent.delete(body);
+            for (const body of done.splice(0)) if (left.includes(body)) done.push(body);
+            look();
+            assert.deepEqual(left.sort(), held.map(({ body }) => body).sort(), 'what nobody holds is purged');
+          } else settle(one.which, one.kind);
           look();
         }
         for (let rounds = 0; rounds < 300 && done.length < sent.size; rounds++) {
@@ -279,7 +352,7 @@ describe('a queue with message groups', () => {
         }
         assert.deepEqual([...done].sort(), [...sent].sort());
       }),
-      { numRuns: 100 },
+      { numRuns: 300 },
     );
   });
 });
