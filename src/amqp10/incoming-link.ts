@@ -88,6 +88,8 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
 
   /** A frame of a delivery. Throws LinkError, or AmqpError for the connection. */
   transfer(view: TransferView): void {
+    // What comes before our attach is out comes without credit.
+    if (this.state === LinkState.attaching) throw this.withoutCredit();
     if (this.state !== LinkState.attached) return;
     if (!this.inDelivery) this.begin(view);
     if (view.settled) this.settled = true;
@@ -144,11 +146,15 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     if (this.temporary !== '') dropTemporary(this.host, this.temporary);
   }
 
+  private withoutCredit(): LinkError {
+    return new LinkError(Condition.linkTransferLimitExceeded, 'a transfer without credit');
+  }
+
   private begin(view: TransferView): void {
     if (view.deliveryId === absent)
       throw new LinkError(Condition.invalidField, 'the first transfer of a delivery has no delivery-id');
     if (view.resume) throw new LinkError(Condition.notImplemented, 'deliveries are not resumed here');
-    if (this.credit === 0) throw new LinkError(Condition.linkTransferLimitExceeded, 'a transfer without credit');
+    if (this.credit === 0) throw this.withoutCredit();
     this.inDelivery = true;
     this.deliveryId = view.deliveryId;
     this.settled = false;

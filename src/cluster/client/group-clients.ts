@@ -28,6 +28,7 @@ import { OutboxMemory } from './publish-outbox.js';
 import { RemoteTie } from './remote-tie.js';
 import { LocalTie, type Tie } from './tie.js';
 import type { UploadSettings } from './upload.js';
+import { UploadBudget } from './upload-budget.js';
 
 export interface GroupClientsOptions {
   node: string;
@@ -64,6 +65,8 @@ interface Seat {
 const expirePeriodMs = 1000;
 /** A refused or broken attachment is asked for again after this, if nothing was learned before. */
 const askAgainMs = 50;
+/** Of parts of large messages that are not safe yet, of all uploads. A quarter of what the journal may have in hand (`journalPendingBytesMax`). */
+const uploadBytesMax = 16 * 1024 * 1024;
 /** A primary that has given its group away is waited for; if it says nothing for so long it hangs. */
 const lastWordMs = 1000;
 
@@ -80,7 +83,12 @@ export class GroupClients implements UnconfirmedKeeper {
 
   constructor(options: GroupClientsOptions) {
     this.options = options;
-    this.uploads = { boot: options.boot, partBytes: options.partBytes ?? partBytes, published: () => {} };
+    this.uploads = {
+      boot: options.boot,
+      partBytes: options.partBytes ?? partBytes,
+      budget: new UploadBudget(uploadBytesMax),
+      published: () => {},
+    };
     this.context = {
       boot: options.boot,
       turn: options.turn,

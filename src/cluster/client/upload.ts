@@ -13,15 +13,19 @@ import { setDelayed } from '../../model/delay/delayed-record.js';
 import { partsIncarnation } from '../../model/queue/outbox.js';
 import type { ClusterRoute, RouteTarget } from './cluster-route.js';
 import type { GroupClient } from './group-client.js';
+import type { BudgetedUpload, UploadBudget } from './upload-budget.js';
 
 /** Bytes of parts that are not safe yet, for each group. */
 const unsafeBytesMax = 2 * 1024 * 1024;
+/** The same of an upload while all together have too many. */
+const tightBytesMax = 256 * 1024;
 /** Parts that are asked for ahead of those that have come. */
 export const partsAhead = 4;
 
 export interface UploadSettings {
   readonly boot: number;
   readonly partBytes: number;
+  readonly budget: UploadBudget;
   /** So many bytes are published. */
   published(bytes: number): void;
 }
@@ -34,7 +38,7 @@ interface Place {
   isUsed: boolean;
 }
 
-export class ClusterUpload implements Upload, PublishOwner {
+export class ClusterUpload implements Upload, PublishOwner, BudgetedUpload {
   private readonly settings: UploadSettings;
   private readonly owner: UploadOwner;
   private readonly persistent: boolean;
@@ -72,9 +76,15 @@ export class ClusterUpload implements Upload, PublishOwner {
   }
 
   get isFull(): boolean {
-    if (this.unsafe <= unsafeBytesMax * this.places.length) return false;
+    const { budget } = this.settings;
+    if (this.unsafe <= this.unsafeMax) return false;
     this.wasFull = true;
+    if (budget.isTight) budget.await(this);
     return true;
+  }
+
+  private get unsafeMax(): number {
+    return (this.settings.budget.isTight ? tightBytesMax : unsafeBytesMax) * this.places.length;
   }
 
   write(bytes: Uint8Array, start: number, end: number): void {
@@ -110,6 +120,7 @@ export class ClusterUpload implements Upload, PublishOwner {
   /** No message follows, where none was sent. */
   abort(): void {
     this.isOver = true;
+    this.settings.budget.forget(this);
     this.copying?.stop();
     for (const place of this.places) {
       if (place.isUsed) continue;
@@ -125,8 +136,14 @@ export class ClusterUpload implements Upload, PublishOwner {
 
   completed(bytes: number): void {
     this.unsafe -= bytes;
-    if (!this.wasFull || this.unsafe * 2 > unsafeBytesMax * this.places.length) return;
+    this.settings.budget.give(bytes);
+    this.relieved();
+  }
+
+  relieved(): void {
+    if (!this.wasFull || this.unsafe * 2 > this.unsafeMax) return;
     this.wasFull = false;
+    this.settings.budget.forget(this);
     this.owner.uploadGoesOn();
   }
 
@@ -144,6 +161,7 @@ export class ClusterUpload implements Upload, PublishOwner {
     for (const { client, durable, upload } of this.places) {
       part.setHeader(encodePartHeader(upload, this.count));
       this.unsafe += filled;
+      this.settings.budget.take(filled);
       client.publish(part, [partsIncarnation], durable, this, filled);
     }
     this.size += filled;
