@@ -129,3 +129,67 @@ describe('TransferWindow: a link that ends', () => {
     assert.equal(window.isOpen, true);
   });
 });
+
+describe('TransferWindow: a payload that comes in pieces', () => {
+  it('goes out as window and output allow, byte for byte, and nothing overtakes it', () => {
+    const pieces = fc.array(fc.nat(1500), { minLength: 1, maxLength: 6 });
+    const steps = fc.array(fc.record({ room: fc.nat(3), isFull: fc.boolean() }), { minLength: 1, maxLength: 40 });
+    fc.assert(
+      fc.property(pieces, steps, (sizes, script) => {
+        const frames = new FrameWriter(new ByteWriter());
+        let isFull = false;
+        let frameCount = 0;
+        const window = new TransferWindow(frames, { touch() {}, wrotePart: () => !isFull }, 0, 0, 1);
+        const seen = new Map<number, number[]>();
+        const ended: number[] = [];
+        const view = new TransferView();
+        const parser = new FrameParser({
+          protocolHeader() {},
+          frame(_type, _channel, bytes, start, end) {
+            view.set(bytes, start, end);
+            frameCount++;
+            assert.ok(ended.length === view.deliveryId, 'one at a time');
+            const payload = seen.get(view.deliveryId) ?? [];
+            seen.set(view.deliveryId, payload);
+            payload.push(...bytes.subarray(view.payloadStart, view.payloadEnd));
+            if (!view.more) ended.push(view.deliveryId);
+          },
+        });
+        const expected = [0xaa, 0xaa, 0xaa, 7];
+        window.begin({ handle: 1, deliveryId: 0, settled: false }, lead(), Uint8Array.of(7), 0, 1);
+        // Pieces are views of a buffer that is used again.
+        const buffer = new Uint8Array(1500);
+        let given = 0;
+        const step = (room: number, full: boolean): void => {
+          parser.feed(frames.output.take());
+          isFull = full;
+          window.update(frameCount, room);
+          window.goOn();
+          if (given < sizes.length && window.isIdle) {
+            const size = sizes[given]!;
+            buffer.fill(given + 1);
+            for (let i = 0; i < size; i++) expected.push(given + 1);
+            window.add(buffer, 0, size, ++given === sizes.length);
+            buffer.fill(0xff);
+            if (given === sizes.length) window.send({ handle: 2, deliveryId: 1, settled: false }, lead(), buffer, 0, 1);
+          }
+        };
+        for (const { room, isFull: full } of script) step(room, full);
+        for (let i = 0; i < 100 && ended.length < 2; i++) step(1, false);
+        parser.feed(frames.output.take());
+        assert.deepEqual(ended, [0, 1]);
+        assert.deepEqual(seen.get(0), expected);
+        assert.equal(window.isSending, false);
+      }),
+    );
+  });
+
+  it('writes one frame and stops when the output is full', () => {
+    const frames = new FrameWriter(new ByteWriter());
+    const window = new TransferWindow(frames, { touch() {}, wrotePart: () => false }, 0, 0, 1000);
+    window.send({ handle: 1, deliveryId: 0, settled: false }, lead(), new Uint8Array(1_000_000), 0, 1_000_000);
+    assert.equal(frames.output.length, 512);
+    window.goOn();
+    assert.equal(frames.output.length, 1024);
+  });
+});
