@@ -36,7 +36,7 @@ import { type ServiceControl, settle, type Tie } from './tie.js';
 
 /** Held messages named, or subscriptions told of, in one turn. */
 export const attachSlice = 2048;
-/** A question that is not answered in this time fails. */
+/** A question that is not answered in this time fails; but for a long one, as long as its primary is there. */
 export const requestTimeoutMs = 30_000;
 
 export class GroupClient implements HolderClient, Flushable {
@@ -224,9 +224,9 @@ export class GroupClient implements HolderClient, Flushable {
 
   /** Fails the questions and new subscriptions that have waited too long. */
   expireRequests(): void {
-    const then = this.context.clock.now() - requestTimeoutMs;
-    if (this.requests.size > 0) this.requests.expire(then, this.group);
-    for (const subscription of this.subscriptions.values()) subscription.expire(then);
+    const now = this.context.clock.now();
+    if (this.requests.size > 0) this.requests.expire(now, requestTimeoutMs, this.group, this.tie !== undefined);
+    for (const subscription of this.subscriptions.values()) subscription.expire(now - requestTimeoutMs);
   }
 
   // ---- HolderClient ----

@@ -79,7 +79,7 @@ class Count implements Request {
 class Purge implements Request {
   readonly incarnation: number;
   readonly to: DeadLettering | undefined;
-  readonly since: number;
+  since: number;
   readonly resolve: (purged: PurgeOutcome) => void;
   readonly fail: (error: Error) => void;
 
@@ -201,10 +201,14 @@ export class Requests {
       if (request instanceof Get && request.request?.sink === sink) request.request = undefined;
   }
 
-  /** Fails what has waited since before `then`, and whatever is about no primary that answers. */
-  expire(then: number, group: number): void {
+  /**
+   * Fails what has waited for so long. Many messages take their time to be sent elsewhere: that waits as long as there is a primary that
+   * may be at it, and for so long again for the next one.
+   */
+  expire(now: number, timeoutMs: number, group: number, isAttached: boolean): void {
     for (const [number, request] of this.pending) {
-      if (request.since > then) continue;
+      if (isAttached && request instanceof Purge && request.to !== undefined) request.since = now;
+      if (request.since > now - timeoutMs) continue;
       this.pending.delete(number);
       request.fail(
         new RefusedError(

@@ -196,6 +196,7 @@ export class GroupService implements Flushable {
   /** The group stays here after all. */
   resume(): void {
     this.paused = false;
+    this.purges.resume();
     for (const attachment of this.attachments.values()) attachment.catchUp();
     this.touch();
   }

@@ -16,16 +16,22 @@ export interface PurgesService {
   readonly state: { readonly slices: Slices };
   readonly timers: ServiceTimers;
   readonly outbox: Pick<OutboxLog, 'isFull'>;
+  readonly isPaused: boolean;
   served(incarnation: Lsn): ServedQueue | undefined;
   touch(): void;
 }
 
-/** Purges of queues, in slices, for good or for other queues; each is answered when all that it took out is committed. */
+/**
+ * Purges of queues, in slices, for good or for other queues; each is answered when all that it took out is committed. One for other queues
+ * may take minutes: it does not go on while the group is being given away, and is not answered then. The next primary is asked again.
+ */
 export class Purges {
   private readonly service: PurgesService;
   private readonly answers: Answers;
   private readonly isClosed: () => boolean;
   private count = 0;
+  /** Those that do not go on. */
+  private paused: (() => void)[] = [];
 
   constructor(service: PurgesService, answers: Answers, isClosed: () => boolean) {
     this.service = service;
@@ -35,7 +41,12 @@ export class Purges {
 
   /** None is under way. */
   get isIdle(): boolean {
-    return this.count === 0;
+    return this.count === this.paused.length;
+  }
+
+  /** The group stays here after all. */
+  resume(): void {
+    for (const goOn of this.paused.splice(0)) goOn();
   }
 
   /** Purges the messages that are ready and in the queue now. @param to they go there */
@@ -56,7 +67,12 @@ export class Purges {
     before: number,
   ): void {
     if (this.isClosed()) return;
-    const { state, timers, outbox } = this.service;
+    const { state, timers, outbox, isPaused } = this.service;
+    if (isPaused && rerouting !== undefined) {
+      this.paused.push(() => this.goOn(attachment, request, queue, rerouting, until, before));
+      this.service.touch();
+      return;
+    }
     const waits = rerouting !== undefined && outbox.isFull;
     const slice = queue.gone || waits ? 0 : queue.purgeSlice(until, rerouting);
     const count = before + slice;

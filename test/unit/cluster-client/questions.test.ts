@@ -4,7 +4,7 @@ import { allRules } from '../../../src/base/rules.js';
 import { fullSlices } from '../../../src/base/slices.js';
 import { Turn } from '../../../src/base/turn.js';
 import { FrameType } from '../../../src/cluster/link/frame-types.js';
-import { GroupClient } from '../../../src/cluster/client/group-client.js';
+import { GroupClient, requestTimeoutMs } from '../../../src/cluster/client/group-client.js';
 import { OutboxMemory } from '../../../src/cluster/client/publish-outbox.js';
 import { RemoteTie } from '../../../src/cluster/client/remote-tie.js';
 import type { Link } from '../../../src/cluster/link/link.js';
@@ -25,11 +25,12 @@ class SlowLink {
 
 function setup() {
   const put: (() => void)[] = [];
+  const clock = { now: 0 };
   const client = new GroupClient(1, {
     boot: 1,
     turn: new Turn((run) => put.push(run)),
     slices: fullSlices((run) => put.push(run)),
-    clock: { now: () => 0 } as never,
+    clock: { now: () => clock.now } as never,
     rules: allRules,
     memory: new OutboxMemory(),
     leaseMs: 2000,
@@ -44,7 +45,7 @@ function setup() {
     while (put.length > 0) for (const run of put.splice(0)) run();
   };
   const publish = (text: string): void => client.publish(message(text), [7], true, nobody, 0);
-  return { client, link, attach, runTurns, publish };
+  return { client, link, attach, runTurns, publish, clock };
 }
 
 describe('questions to a group', () => {
@@ -76,6 +77,30 @@ describe('questions to a group', () => {
     client.touch();
     runTurns();
     assert.deepEqual(link.frames, [FrameType.publish, FrameType.purge]);
+  });
+
+  it('fail when they are not answered in time; one that takes its time when it has no primary for so long', async () => {
+    const { client, attach, clock } = setup();
+    attach();
+    const to = { vhost: '/', queue: 'q', exchange: 'x', routingKey: undefined };
+    const failed: string[] = [];
+    client.purge(7).catch(() => failed.push('purge'));
+    client.purge(7, to).catch(() => failed.push('reroute'));
+    const look = async (afterMs: number): Promise<string[]> => {
+      clock.now += afterMs;
+      client.expireRequests();
+      await Promise.resolve();
+      await Promise.resolve();
+      return failed.splice(0);
+    };
+    assert.deepEqual(await look(requestTimeoutMs), ['purge']);
+    assert.deepEqual(await look(requestTimeoutMs * 10), []);
+    client.detached();
+    assert.deepEqual(await look(requestTimeoutMs - 1), []);
+    attach();
+    assert.deepEqual(await look(requestTimeoutMs - 1), []);
+    client.detached();
+    assert.deepEqual(await look(requestTimeoutMs), ['reroute']);
   });
 
   it('are asked at once where everything was sent', () => {

@@ -166,6 +166,46 @@ describe('a queue that an operator has rerouted', () => {
   });
 });
 
+describe('a queue that an operator has rerouted while its group is given away', () => {
+  const to = { vhost: '/', queue: 'q', exchange: '', routingKey: 'other' };
+  const count = 10_000;
+
+  /** It has begun, and all that it has taken out is in the outbox. */
+  function begun(): { primary: TestPrimary; asker: TestClient; moved: () => number } {
+    const primary = queueOf({ durable: true }, {});
+    send(primary, messages(Array.from({ length: count }, () => 0)));
+    const asker = new TestClient();
+    primary.attach(asker, 'asker', 6).purge(3, q, 0, to);
+    for (let i = 0; i < 3; i++) primary.runOnce();
+    primary.service.pause();
+    for (let i = 0; i < 100 && !primary.service.isDrained; i++) pass(primary, 2);
+    assert.ok(primary.service.isDrained, 'it stands against nothing');
+    const moved = (): number => primary.state.queue(outboxIncarnation)!.index.size;
+    assert.ok(moved() > 0 && moved() < count, `${moved()}`);
+    assert.equal(moved() + primary.state.queue(q)!.index.size, count);
+    assert.deepEqual(asker.events, []);
+    return { primary, asker, moved };
+  }
+
+  it('goes on if it stays', () => {
+    const { primary, asker, moved } = begun();
+    primary.service.resume();
+    for (let i = 0; i < 100 && asker.events.length === 0; i++) pass(primary, 2);
+    assert.deepEqual([asker.events, moved()], [[`purged 3 ${count}`], count]);
+  });
+
+  it('goes on when the next primary is asked again', () => {
+    const { primary, moved } = begun();
+    const before = moved();
+    primary.service.close();
+    const next = new TestPrimary({ previous: primary, epoch: 2 });
+    const asker = new TestClient();
+    next.attach(asker, 'asker', 6).purge(3, q, 0, to);
+    for (let i = 0; i < 100 && asker.events.length === 0; i++) pass(next, 2);
+    assert.deepEqual([asker.events, moved()], [[`purged 3 ${count - before}`], count]);
+  });
+});
+
 describe('a ring of priorities', () => {
   const ring = { lengthMax: 5, overflow: Overflow.dropLowest };
 
