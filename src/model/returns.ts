@@ -1,18 +1,30 @@
 import type { Lsn } from '../log/lsn.js';
 
 /** So many are remembered, of a group: those that came back longest ago are forgotten first. */
-const returnsMax = 16_384;
+export const returnsMax = 16_384;
 
 /** One message: its queue's incarnation, its position, how often it came back. */
 export type ReturnList = [incarnation: Lsn, position: Lsn, count: number][];
 
+/** One message that came back. */
+interface Return {
+  readonly incarnation: Lsn;
+  readonly position: Lsn;
+  readonly count: number;
+}
+
 /** How often messages that are in queues came back from clients, where that is counted. */
 export class Returns {
-  size = 0;
-  private readonly byQueue = new Map<Lsn, Map<Lsn, number>>();
+  private readonly byQueue = new Map<Lsn, Map<Lsn, Return>>();
+  /** Of all queues, as they came back. */
+  private readonly all = new Set<Return>();
+
+  get size(): number {
+    return this.all.size;
+  }
 
   of(incarnation: Lsn, position: Lsn): number {
-    return this.byQueue.get(incarnation)?.get(position) ?? 0;
+    return this.byQueue.get(incarnation)?.get(position)?.count ?? 0;
   }
 
   /** It came back so often at least. */
@@ -23,30 +35,33 @@ export class Returns {
       this.byQueue.set(incarnation, queue);
     }
     const before = queue.get(position);
-    if (before === undefined) this.size++;
-    else if (before >= count) return;
-    queue.delete(position);
-    queue.set(position, count);
+    if (before !== undefined) {
+      if (before.count >= count) return;
+      this.all.delete(before);
+    }
+    const last: Return = { incarnation, position, count };
+    queue.set(position, last);
+    this.all.add(last);
     if (this.size > returnsMax) this.forgetFirst();
   }
 
   forget(incarnation: Lsn, position: Lsn): void {
     const queue = this.byQueue.get(incarnation);
-    if (queue?.delete(position) !== true) return;
-    this.size--;
+    const known = queue?.get(position);
+    if (queue === undefined || known === undefined) return;
+    this.all.delete(known);
+    queue.delete(position);
     if (queue.size === 0) this.byQueue.delete(incarnation);
   }
 
   forgetQueue(incarnation: Lsn): void {
-    this.size -= this.byQueue.get(incarnation)?.size ?? 0;
+    for (const one of this.byQueue.get(incarnation)?.values() ?? []) this.all.delete(one);
     this.byQueue.delete(incarnation);
   }
 
+  /** Those that came back longest ago first. */
   list(): ReturnList {
-    const list: ReturnList = [];
-    for (const [incarnation, queue] of this.byQueue)
-      for (const [position, count] of queue) list.push([incarnation, position, count]);
-    return list;
+    return Array.from(this.all, ({ incarnation, position, count }) => [incarnation, position, count]);
   }
 
   /** Takes over what another replica or a checkpoint knows. */
@@ -57,12 +72,11 @@ export class Returns {
   /** Knows what `list` says and nothing else. */
   replace(list: ReturnList): void {
     this.byQueue.clear();
-    this.size = 0;
+    this.all.clear();
     this.merge(list);
   }
 
   private forgetFirst(): void {
-    for (const [incarnation, queue] of this.byQueue)
-      for (const position of queue.keys()) return this.forget(incarnation, position);
+    for (const { incarnation, position } of this.all) return this.forget(incarnation, position);
   }
 }

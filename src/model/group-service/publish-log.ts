@@ -2,7 +2,15 @@ import type { Clock } from '../../base/clock.js';
 import type { Rules } from '../../base/rules.js';
 import type { Lsn } from '../../log/lsn.js';
 import { encodeOpen } from '../../log/open-record.js';
-import { encodeEnqueue, EnqueueView, enqueueLength, immediately, MessageParts, RecordFlag } from '../../log/record.js';
+import {
+  encodeEnqueue,
+  EnqueueView,
+  enqueueLength,
+  immediately,
+  MessageParts,
+  type Origin,
+  RecordFlag,
+} from '../../log/record.js';
 import { setDue } from '../delay/delayed-record.js';
 import type { GroupAppender } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
@@ -120,10 +128,10 @@ export class PublishLog {
     let bytes = (targets.count + 1) * enqueueLength(parts, targets.queues.length);
     for (const one of dead) bytes += enqueueLength(one, 1);
     this.appender.reserve(bytes);
-    // Who finds the dead in the journal must find the number, too: else it is refused, and dead, once more when it is sent again.
+    // Who finds the dead in the log must find the number, too, and where it came from: else it is dead once more when it is sent again.
     const isTaken = targets.count > 0 && this.rules.othersTake;
     if (isTaken) this.appendTaken(parts, durable, boot, sequence);
-    else if (sequence !== 0) this.appendNumber(boot, sequence, durable && dead.length > 0);
+    else if (sequence !== 0) this.appendNumber(boot, sequence, durable && dead.length > 0, parts.origin);
     for (const one of dead) outbox.write(one, durable);
   }
 
@@ -217,10 +225,12 @@ export class PublishLog {
     return own === 0 ? at : Math.min(own, at);
   }
 
-  /** `durable`: it is to be known after a restart of all replicas, too. */
-  appendNumber(boot: number, sequence: number, durable: boolean = false): void {
+  /** `durable`: it is to be known after a restart of all replicas, too. `origin`: where the message came from that is not there. */
+  appendNumber(boot: number, sequence: number, durable: boolean = false, origin?: Origin): void {
     this.targets.isRelaxed = false;
+    noMessage.origin = origin;
     this.encode(noMessage, noQueues, durable, boot, sequence);
+    noMessage.origin = undefined;
   }
 
   private encode(

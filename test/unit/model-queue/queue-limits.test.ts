@@ -50,6 +50,27 @@ describe('a queue that refuses what is too much', () => {
     assert.deepEqual(durable, [true, true]);
   });
 
+  it('gives what an outbox sends again after a failure to its own outbox once', () => {
+    const traits = { lengthMax: 1, overflow: Overflow.rejectPublishDlx, deadLettering: to };
+    const { primary, port } = queueWith(traits);
+    const owed = messageParts('owed');
+    owed.origin = { group: 7, position: 3, done: 2 };
+    publish(port, 1, 1, { durable: true });
+    port.publish(owed, [q], true, 2, 0);
+    primary.run();
+    assert.deepEqual(bodies(primary, outboxIncarnation), ['owed']);
+    primary.service.close();
+    const next = new TestPrimary({ previous: primary, epoch: 2, traits: new Traits([q, traits]) });
+    const tie = next.attach(new TestClient(), 'another', 8);
+    tie.publish(owed, [q], true, 1, 0);
+    next.run();
+    assert.deepEqual([bodies(next, q), bodies(next, outboxIncarnation)], [['m1'], ['owed']]);
+    owed.origin = { group: 7, position: 4, done: 2 };
+    tie.publish(owed, [q], true, 2, 0);
+    next.run();
+    assert.deepEqual(bodies(next, outboxIncarnation), ['owed', 'owed'], 'another one is another one');
+  });
+
   for (const overflow of [Overflow.rejectPublish, Overflow.rejectPublishDlx]) {
     it(`keeps what it has, and its publishers are told (${overflow})`, () => {
       const { primary, client, port } = queueWith({ lengthMax: 2, overflow, deadLettering: to });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { encodeReturned, forEachReturned, RecordKind, returnedLength } from '../../../src/log/record.js';
 import { outboxIncarnation } from '../../../src/model/queue/outbox.js';
-import { Returns } from '../../../src/model/returns.js';
+import { Returns, returnsMax } from '../../../src/model/returns.js';
 import { bodies, heldBy, publish, q, queueWith, subscribe, Traits } from './service-support.js';
 import { TestClient, TestPrimary } from './support.js';
 
@@ -82,6 +82,21 @@ describe('counts of returns', () => {
     for (let position = 0; position < 20_000; position++) other.note(3, position, 1);
     assert.equal(other.size, 16_384);
     assert.deepEqual([other.of(3, 19_999), other.of(1, 10)], [1, 0]);
+  });
+
+  it('are forgotten of what came back longest ago, whichever its queue, and on other replicas so too', () => {
+    const returns = new Returns();
+    for (let position = 1; position <= returnsMax; position++) returns.note(1 + (position % 2), position, 1);
+    returns.note(2, 1, 2);
+    const other = new Returns();
+    other.replace(returns.list());
+    for (const one of [returns, other]) {
+      one.note(3, 1, 1);
+      one.note(2, returnsMax + 1, 1);
+      assert.equal(one.size, returnsMax);
+      assert.deepEqual([one.of(1, 2), one.of(2, 3)], [0, 0]);
+      assert.deepEqual([one.of(2, 1), one.of(1, 4), one.of(2, 5), one.of(3, 1)], [2, 1, 1, 1]);
+    }
   });
 
   it('are kept for messages that a join brings later, and go with those that it brings no more', () => {
