@@ -27,6 +27,9 @@ export interface WindowOutput {
   wrotePart(): boolean;
 }
 
+/** A client that opens its window only when it has something to say would never do so within a delivery: it is asked. */
+export type AskForRoom = () => void;
+
 export class TransferWindow {
   /** The number of the next transfer frame. */
   nextId: number;
@@ -41,7 +44,17 @@ export class TransferWindow {
   /** In the order in which they go out; mostly none. */
   private readonly rests: Rest[] = [];
 
-  constructor(frames: FrameWriter, output: WindowOutput, channel: number, firstId: number, room: number) {
+  private readonly askForRoom: AskForRoom;
+
+  constructor(
+    frames: FrameWriter,
+    output: WindowOutput,
+    channel: number,
+    firstId: number,
+    room: number,
+    askForRoom: AskForRoom = () => {},
+  ) {
+    this.askForRoom = askForRoom;
     this.frames = frames;
     this.output = output;
     this.channel = channel;
@@ -147,10 +160,12 @@ export class TransferWindow {
       rest.at = frames.deliverPart(channel, rest.head, piece, rest.at, !isLast);
       this.sent(1);
       this.isHeldUp = !this.output.wrotePart();
-      if (rest.at < piece.length) continue;
-      rest.pieces.shift();
-      rest.at = 0;
-      if (isLast) rests.shift();
+      if (rest.at === piece.length) {
+        rest.pieces.shift();
+        rest.at = 0;
+        if (isLast) rests.shift();
+      }
+      if (this.room === 0 && rests.length > 0) this.askForRoom();
     }
   }
 

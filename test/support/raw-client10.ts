@@ -213,7 +213,7 @@ export class RawClient10 {
     return received;
   }
 
-  /** The next frame but empty ones, which must be of that kind. */
+  /** The next frame but empty ones, and flows that ask for room, which must be of that kind. */
   async expect<D extends number>(descriptor: D): Promise<BodyOf<D>> {
     return (await this.expectFrame(descriptor)).body;
   }
@@ -222,7 +222,7 @@ export class RawClient10 {
     for (;;) {
       const received = await this.next();
       const { body } = received;
-      if (body === undefined) continue;
+      if (body === undefined || (body.descriptor === Descriptor.flow && body.echo)) continue;
       const error =
         'error' in body && body.error !== undefined ? `: ${body.error.condition} ${body.error.description}` : '';
       assert.equal(descriptorName(body.descriptor), descriptorName(descriptor), `unexpected frame${error}`);

@@ -61,6 +61,27 @@ export const clients10: readonly Case[] = [
     assert.equal(Number(got!.creation_time), 1_700_000_000_000);
     assert.deepEqual([got!.first_acquirer, got!.delivery_count, textOf(got!)], [true, 0, 'body']);
   }),
+  {
+    title: 'rhea: a delivery may have more frames than the window of a session',
+    source: 'AMQP 1.0 §2.5.6',
+    onlyOurs: true,
+    async run(session) {
+      const client = await session.client();
+      const queues = [await client.queue(), await client.queue()];
+      // It takes 2,048 transfers.
+      const size = 3_000_000;
+      for (const queue of queues) await client.send(queue, 'x'.repeat(size));
+      const { patienceMs, target } = session;
+      const rhea = await RheaClient.open({ port: target.port, patienceMs, more: { max_frame_size: 512 } });
+      try {
+        const receivers = await Promise.all(queues.map((queue) => rhea.receiver(`/queues/${queue}`)));
+        for (const receiver of receivers) assert.equal(textOf((await receiver.take(1))[0]!).length, size);
+        assert.deepEqual(rhea.errors, []);
+      } finally {
+        await rhea.close();
+      }
+    },
+  },
   rheaRule('bodies of all kinds come out as they went in', async (rhea, client) => {
     const queue = `/queues/${await client.queue()}`;
     const receiver = await rhea.receiver(queue);

@@ -192,4 +192,18 @@ describe('TransferWindow: a payload that comes in pieces', () => {
     window.goOn();
     assert.equal(frames.output.length, 1024);
   });
+
+  it('asks for room once, when there is none for the rest of a delivery', () => {
+    let asked = 0;
+    const output = { touch() {}, wrotePart: () => true };
+    const window = new TransferWindow(new FrameWriter(new ByteWriter()), output, 0, 0, 2, () => asked++);
+    window.send({ handle: 1, deliveryId: 0, settled: false }, lead(), new Uint8Array(1500), 0, 1500);
+    assert.equal(asked, 1);
+    window.update(2, 0);
+    assert.equal(asked, 1);
+    window.update(2, 1);
+    assert.equal(asked, 2);
+    window.update(3, 1);
+    assert.equal(asked, 2);
+  });
 });
