@@ -81,6 +81,29 @@ describe('AMQP 1.0', { timeout: 120_000 }, () => {
     });
   });
 
+  it('a large message comes whole when the primary of its queue is killed while it is delivered', async () => {
+    await withCluster([], async (cluster) => {
+      await declare(cluster.nodes[0]!, 'large');
+      const leader = (await cluster.leaderOf('large'))!;
+      const [to, from] = cluster.nodes.filter((node) => node !== leader);
+      const body = Buffer.alloc(24 * 1024 * 1024, 'large ');
+      const connection = await amqp.connect(to!.amqpUrl);
+      const channel = await connection.createConfirmChannel();
+      channel.sendToQueue('large', body, { persistent: true });
+      await channel.waitForConfirms();
+      await connection.close();
+      const consumer = await clientOf(from!);
+      const receiver = await consumer.receiver('/queues/large', 0, { credit_window: 1 });
+      const came = receiver.next();
+      await leader.kill();
+      const { message, accept } = await came;
+      assert.ok(Buffer.from(textOf(message)).equals(body));
+      accept();
+      assert.deepEqual(consumer.errors, []);
+      await consumer.close();
+    });
+  });
+
   it('a backup in hot standby says where the primary is', async () => {
     const cluster = await ClusterProcesses.start(3, ['--clients', 'primary']);
     let failed = true;
