@@ -60,9 +60,12 @@ describe('the examples', () => {
   async function leaderOf(queue: string, options: { maxPriority?: number } = {}): Promise<NodeProcess> {
     await using client = await QueueClient.open(idle.amqpUrl);
     await client.declare(queue, options);
-    const leader = (await cluster.leaderOf(queue))!;
-    assert.notEqual(leader, idle);
-    return leader;
+    // While the cluster begins it may lead all the same.
+    for (const deadline = performance.now() + 20_000; ; await sleep(50)) {
+      const leader = await cluster.leaderOf(queue);
+      if (leader !== undefined && leader !== idle) return leader;
+      assert.ok(performance.now() < deadline, `${idle.name} leads nothing`);
+    }
   }
 
   /** Tasks are done by a worker at each node, and confirms come to a publisher at the queues' primary, which is killed. */
@@ -215,7 +218,9 @@ describe('the examples', () => {
     const shop = started(ExampleProgram.python('order', from(idle), [String(orders)]));
     const shipped = (): string[] =>
       workers.flatMap(({ complaints }) => complaints.flatMap(({ text }) => /shipped: (\d+.*)$/.exec(text)?.[1] ?? []));
-    await eventually('some have paid', () => log(workers[0]!, /shop.charge\S+ succeeded/) > orders / 8);
+    // Whichever takes them: one may have its hands full of tasks of later, until it has raised its limit.
+    const paid = (): number => workers.reduce((sum, worker) => sum + log(worker, /shop.charge\S+ succeeded/), 0);
+    await eventually('some have paid', () => paid() > orders / 8);
     await primary.kill();
     await shop.done();
     assert.deepEqual(
