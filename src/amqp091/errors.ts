@@ -2,6 +2,8 @@
 import { Refusal, RefusedError } from '../base/errors.js';
 import { ClassId, type MethodId, methodName, ProtocolError, ReplyCode } from './codec/index.js';
 
+export { describeFault } from '../base/errors.js';
+
 const codeOfRefusal: Readonly<Record<Refusal, ReplyCode>> = {
   [Refusal.accessRefused]: ReplyCode.accessRefused,
   [Refusal.notFound]: ReplyCode.notFound,
@@ -27,11 +29,6 @@ export function toProtocolError(error: unknown): ProtocolError {
 export function notDueOnChannel0(id: MethodId): ProtocolError {
   const code = id >>> 16 === ClassId.connection ? ReplyCode.commandInvalid : ReplyCode.channelError;
   return new ProtocolError(code, `${methodName(id)} is not due on channel 0`, id);
-}
-
-/** For the log: where a fault of the broker comes from. */
-export function describeFault(error: unknown): string {
-  return error instanceof Error && error.stack ? error.stack : String(error);
 }
 
 /** True for a fault of the broker: not the client's doing. */

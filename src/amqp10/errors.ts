@@ -2,6 +2,8 @@
 import { Refusal, RefusedError } from '../base/errors.js';
 import { AmqpError, Condition } from './codec/index.js';
 
+export { describeFault } from '../base/errors.js';
+
 /** Ends the session it happened in. */
 export class SessionError extends AmqpError {}
 
@@ -32,9 +34,4 @@ export function toAmqpError(error: unknown): AmqpError {
 /** True for a fault of the broker: not the client's doing. */
 export function isFault(error: unknown): boolean {
   return !(error instanceof AmqpError || error instanceof RefusedError);
-}
-
-/** For the log: where a fault of the broker comes from. */
-export function describeFault(error: unknown): string {
-  return error instanceof Error && error.stack ? error.stack : String(error);
 }

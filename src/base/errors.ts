@@ -24,3 +24,8 @@ export class RefusedError extends Error {
     this.kind = kind;
   }
 }
+
+/** For the log: where a fault of the broker comes from. */
+export function describeFault(error: unknown): string {
+  return error instanceof Error && error.stack ? error.stack : String(error);
+}
