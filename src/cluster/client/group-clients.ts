@@ -87,6 +87,7 @@ export class GroupClients implements UnconfirmedKeeper {
       boot: options.boot,
       partBytes: options.partBytes ?? partBytes,
       budget: new UploadBudget(uploadBytesMax),
+      clock: options.clock,
       published: () => {},
     };
     this.context = {

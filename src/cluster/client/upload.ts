@@ -6,6 +6,7 @@
  *
  * What is not safe yet is bounded: `isFull`.
  */
+import type { Clock } from '../../base/clock.js';
 import { encodeManifest, encodePartHeader, type Manifest } from '../../log/large.js';
 import { MessageParts } from '../../log/record.js';
 import type { BodySink, BodySource, PublishOwner, Route, Upload, UploadOwner } from '../../model/broker.js';
@@ -14,11 +15,10 @@ import { partsIncarnation } from '../../model/queue/outbox.js';
 import type { ClusterRoute, RouteTarget } from './cluster-route.js';
 import type { GroupClient } from './group-client.js';
 import type { BudgetedUpload, UploadBudget } from './upload-budget.js';
+import { UploadPace, windowBytesMin } from './upload-pace.js';
 
-/** Bytes of parts that are not safe yet, for each group. */
-const unsafeBytesMax = 2 * 1024 * 1024;
-/** The same of an upload while all together have too many. */
-const tightBytesMax = 256 * 1024;
+/** The number of what says that no part follows. */
+const endMark = -1;
 /** Parts that are asked for ahead of those that have come. */
 export const partsAhead = 4;
 
@@ -26,6 +26,7 @@ export interface UploadSettings {
   readonly boot: number;
   readonly partBytes: number;
   readonly budget: UploadBudget;
+  readonly clock: Pick<Clock, 'now'>;
   /** So many bytes are published. */
   published(bytes: number): void;
 }
@@ -44,6 +45,7 @@ export class ClusterUpload implements Upload, PublishOwner, BudgetedUpload {
   private readonly persistent: boolean;
   private readonly places: Place[] = [];
   private readonly buffer: Uint8Array;
+  private readonly pace: UploadPace;
   private readonly part = new MessageParts();
   /** The message, with its manifest. What the caller publishes goes to others as it is. */
   private readonly message = new MessageParts();
@@ -62,6 +64,7 @@ export class ClusterUpload implements Upload, PublishOwner, BudgetedUpload {
     this.settings = settings;
     this.owner = owner;
     this.persistent = persistent;
+    this.pace = new UploadPace(settings.clock);
     this.buffer = new Uint8Array(settings.partBytes);
     this.part.persistent = persistent;
     for (const { client, durable } of targets) {
@@ -84,7 +87,7 @@ export class ClusterUpload implements Upload, PublishOwner, BudgetedUpload {
   }
 
   private get unsafeMax(): number {
-    return (this.settings.budget.isTight ? tightBytesMax : unsafeBytesMax) * this.places.length;
+    return (this.settings.budget.isTight ? windowBytesMin : this.pace.windowBytes) * this.places.length;
   }
 
   write(bytes: Uint8Array, start: number, end: number): void {
@@ -127,14 +130,16 @@ export class ClusterUpload implements Upload, PublishOwner, BudgetedUpload {
       place.isUsed = true;
       this.part.setHeader(encodePartHeader(place.upload, this.count, true));
       this.part.bodyLength = 0;
-      place.client.publish(this.part, [partsIncarnation], place.durable, this, 0);
+      place.client.publish(this.part, [partsIncarnation], place.durable, this, endMark);
       place.client.bodies.uploadEnded(place.upload);
     }
   }
 
-  // ---- PublishOwner: of its parts; their tags are their bytes ----
+  // ---- PublishOwner: of its parts; their tags are their numbers ----
 
-  completed(bytes: number): void {
+  completed(part: number): void {
+    const bytes = this.bytesOf(part);
+    this.pace.safe(part);
     this.unsafe -= bytes;
     this.settings.budget.give(bytes);
     this.relieved();
@@ -148,26 +153,34 @@ export class ClusterUpload implements Upload, PublishOwner, BudgetedUpload {
   }
 
   /** Never: nothing is asked of them. */
-  refused(bytes: number): void {
-    this.completed(bytes);
+  refused(part: number): void {
+    this.completed(part);
   }
 
   // ---- inside ----
 
+  /** All parts have the same size, but for the last one. */
+  private bytesOf(part: number): number {
+    if (part === endMark) return 0;
+    const { partBytes } = this.settings;
+    return Math.min(partBytes, this.size - part * partBytes);
+  }
+
   private sendPart(): void {
-    const { part, filled, buffer } = this;
+    const { part, filled, buffer, settings } = this;
+    const number = this.count++;
+    this.size += filled;
+    this.filled = 0;
     part.setBody(buffer);
     part.bodyLength = filled;
+    this.pace.sent(number);
     for (const { client, durable, upload } of this.places) {
-      part.setHeader(encodePartHeader(upload, this.count));
+      part.setHeader(encodePartHeader(upload, number));
       this.unsafe += filled;
-      this.settings.budget.take(filled);
-      client.publish(part, [partsIncarnation], durable, this, filled);
+      settings.budget.take(filled);
+      client.publish(part, [partsIncarnation], durable, this, number);
     }
-    this.size += filled;
-    this.count++;
-    this.filled = 0;
-    this.settings.published(filled * this.places.length);
+    settings.published(filled * this.places.length);
   }
 
   private placeOf({ client, durable }: RouteTarget): Place | undefined {

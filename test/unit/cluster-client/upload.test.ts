@@ -23,7 +23,7 @@ it('a message whose body is lost before it was copied to where the message goes 
   const route = (client: GroupClient): ClusterRoute =>
     ({ targets: [{ client, incarnations: [1], durable: true }] }) as unknown as ClusterRoute;
   const [before, now] = [route(group('before')), route(group('now'))];
-  const settings = { boot: 1, partBytes: 4, budget: new UploadBudget(1024), published() {} };
+  const settings = { boot: 1, partBytes: 4, budget: new UploadBudget(1024), clock: { now: () => 0 }, published() {} };
   const upload = new ClusterUpload(settings, before.targets, true, { uploadGoesOn() {} });
   upload.write(new Uint8Array(6), 0, 6);
   assert.equal(upload.isAt(now), false);
@@ -43,6 +43,7 @@ it('a message whose body is lost before it was copied to where the message goes 
 it('many uploads at once have little on their way each, go on as theirs is safe, and all when most of it is', () => {
   const partBytes = 64 * 1024;
   const budget = new UploadBudget(1024 * 1024);
+  const clock = { now: () => 0 };
   const open: [PublishOwner, number][] = [];
   const client = {
     bodies: { newUpload: () => 1, uploadEnded() {} },
@@ -52,9 +53,15 @@ it('many uploads at once have little on their way each, go on as theirs is safe,
   const goneOn: number[] = [];
   const uploads = [1, 2, 3].map((number) => {
     const owner = { uploadGoesOn: () => void goneOn.push(number) };
-    return new ClusterUpload({ boot: 1, partBytes, budget, published() {} }, targets, true, owner);
+    return new ClusterUpload({ boot: 1, partBytes, budget, clock, published() {} }, targets, true, owner);
   });
   const part = new Uint8Array(partBytes);
+  // Each has found out that parts are safe at once.
+  for (const upload of uploads)
+    for (let i = 0; i < 10; i++) {
+      upload.write(part, 0, partBytes);
+      for (const [owner, tag] of open.splice(0)) owner.completed(tag);
+    }
   const written = uploads.map((upload) => {
     for (let count = 0; ; count++) {
       if (upload.isFull) return count;
