@@ -23,7 +23,7 @@ describe('messages larger than the memory for messages', () => {
     await using large = await QueueClient.open(broker.url);
     for (const [i, body] of bodies.entries()) await within(20_000, 'a confirm', large.send(`large-${i}`, [body]));
     await using small = await QueueClient.open(broker.url);
-    await within(5000, 'a confirm', small.send('small', ['a', 'b']));
+    await within(20_000, 'a confirm', small.send('small', ['a', 'b']));
     const health = await callApi(new URL(`http://127.0.0.1:${broker.httpPort}`), 'GET', '/api/health');
     assert.deepEqual((health as { status: string }).status, 'ok');
     for (const [i, body] of bodies.entries()) {

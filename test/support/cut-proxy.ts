@@ -43,7 +43,7 @@ export class CutProxy implements AsyncDisposable {
     this.cut();
     const closed = once(this.server, 'close');
     this.server.close();
-    await within(5000, () => `a proxy of ${this.sockets.size} connections closes`, closed);
+    await within(20_000, () => `a proxy of ${this.sockets.size} connections closes`, closed);
   }
 
   private join(client: Socket, targetPort: number): void {

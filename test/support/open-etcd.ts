@@ -22,7 +22,7 @@ export function openEtcd(
 
 /** Of an etcd that was away: whoever asks while it comes back may hear that it is not there. */
 export async function readSoon(handle: Coordinator, prefix: string): Promise<Entry[]> {
-  for (const deadline = performance.now() + 5000; ; ) {
+  for (const deadline = performance.now() + 30_000; ; ) {
     try {
       return await handle.read(prefix);
     } catch (error) {

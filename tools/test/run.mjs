@@ -7,14 +7,26 @@
  *   format, lint  biome, oxlint with types
  *   tidy          rules of the house that no linter knows
  *   unit          test/unit: all in two processes
- *   sim           test/sim: the simulator, a process a file
- *   integration   test/integration, test/scenarios: real processes and sockets, a process a file
+ *   sim           test/sim: the simulator, a process a file; at low priority, while the next two run, if they do
+ *   integration   test/integration, test/scenarios: real processes and sockets, a process a file, more files at a time than the
+ *                 machine has processors, since they wait more than they work
+ *   timed         those of them that judge how long something takes: no more files at a time than processors
  *   long          test/long: hours; only if named; `long soak` is that file of it alone
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { availableParallelism, constants, setPriority } from 'node:os';
+import { basename, join } from 'node:path';
 import { fetchClients } from './clients.mjs';
 import { fetchEtcd } from './etcd.mjs';
 import { buildGoClientTests } from './go-client.mjs';
@@ -24,6 +36,7 @@ import { fetchProton } from './proton.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 const reports = 'build/reports';
+const processors = availableParallelism();
 const bin = (name) => join('node_modules', '.bin', name);
 
 const parts = {
@@ -32,14 +45,17 @@ const parts = {
   lint: () => run(bin('oxlint'), ['--type-aware', '--quiet']),
   tidy: () => runTests('tidy', ['tools/test/one-process.mjs'], ['build/test/tidy']),
   unit: () => runTests('unit', perFile(2, 1200), ['tools/test/unit/first.mjs', 'tools/test/unit/second.mjs']),
-  sim: () => runTests('sim', processEach(availableParallelism(), 1500), testFiles('build/test/sim')),
+  sim: (givesWay) => runFiles('sim', processors, 1500, testFiles('build/test/sim'), givesWay),
   integration: () =>
-    withServices(() =>
-      runTests('integration', processEach(availableParallelism(), 225), [
-        ...testFiles('build/test/integration'),
-        ...testFiles('build/test/scenarios'),
-      ]),
-    ),
+    withServices(() => {
+      const files = clusterTests().filter((file) => !isTimed(file));
+      return runFiles('integration', processors + Math.ceil(processors / 2), 300, longestFirst(files));
+    }),
+  timed: () =>
+    withServices(() => {
+      if (!isThereAll([...timed, ...longest])) return false;
+      return runFiles('timed', processors, 225, longestFirst(clusterTests().filter(isTimed)));
+    }),
   long: () =>
     withServices(() => {
       if (longNames.length === 0 || longNames.includes('go-suite')) attempt(buildGoClientTests);
@@ -54,6 +70,16 @@ const parts = {
       );
     }),
 };
+/** Tests that fail if something takes too long; a pause that is too long for users, for example. */
+const timed = [
+  ...['any-node', 'crash-freeze', 'etcd-cluster', 'etcd-faults', 'hand-over', 'hostile-floods', 'hostile-frames'],
+  ...['hostile-ports', 'hot-standby', 'joining', 'large-messages', 'partitions', 'queue-moves', 'soak', 'stalls'],
+];
+/** They begin first: one that begins last has a processor for itself while the others do nothing. */
+const longest = [
+  ...['partitions', 'soak', 'joining', 'queue-moves', 'any-node'],
+  ...['crash-kill', 'http-wiring', 'members', 'replication', 'examples', 'crash-all', 'definitions', 'override'],
+];
 /** Files of test/long that are wanted; none: all. */
 const longNames = [];
 const usual = Object.keys(parts).filter((part) => part !== 'long');
@@ -61,18 +87,34 @@ const usual = Object.keys(parts).filter((part) => part !== 'long');
 /** A command that shows no progress for so long is ended: something that was left open must not hold up all. */
 const stalledMsMax = 30 * 60_000;
 const lookMs = 5000;
-/** What runs now, as the number of its process group. */
-let group = 0;
+/** What runs now, as the numbers of process groups. */
+const groups = new Set();
 
 /**
  * Output goes to ours; resolves to whether it exited with 0. How long it takes is the machine's affair.
  * @param progress changes as long as something happens
+ * @param environment more variables
+ * @param output a file for its output instead; with it, it gives way to others
  */
-function run(command, args, progress = () => 0) {
+function run(command, args, progress = () => 0, environment = {}, output = '') {
   return new Promise((resolve) => {
+    const to = output === '' ? 'inherit' : openSync(output, 'w');
     // In a group of its own, so that what it has started ends with it.
-    const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'], detached: true });
-    group = child.pid ?? 0;
+    const child = spawn(command, args, {
+      stdio: ['ignore', to, to],
+      detached: true,
+      env: { ...process.env, ...environment },
+    });
+    const group = child.pid ?? 0;
+    if (group > 0) groups.add(group);
+    if (output !== '') {
+      closeSync(to);
+      giveWay(group);
+    }
+    const endGroup = () => {
+      kill(group);
+      groups.delete(group);
+    };
     let last = progress();
     let lastAt = performance.now();
     const timer = setInterval(() => {
@@ -96,7 +138,22 @@ function run(command, args, progress = () => 0) {
   });
 }
 
-function endGroup() {
+/** Lets all others have the processors first. */
+function giveWay(pid) {
+  try {
+    // Linux shares the processors out among sessions, where it does, before it looks at the priorities of processes.
+    writeFileSync(`/proc/${pid}/autogroup`, '10');
+  } catch {
+    // Not there, or another system.
+  }
+  try {
+    setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // It is slower then, or others are.
+  }
+}
+
+function kill(group) {
   try {
     if (group > 0) process.kill(-group, 'SIGKILL');
   } catch {
@@ -104,7 +161,9 @@ function endGroup() {
   }
 }
 
-process.once('exit', endGroup);
+process.once('exit', () => {
+  for (const group of groups) kill(group);
+});
 for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 }))
   process.once(signal, () => process.exit(code));
 
@@ -134,10 +193,30 @@ function perFile(concurrency, secondsMax) {
   return ['--test', `--test-concurrency=${concurrency}`, `--test-timeout=${secondsMax * 1000}`];
 }
 
-/** A file that hangs, or leaves something open, ends itself and says what was under way; if it cannot, the runner ends it. */
-function processEach(concurrency, secondsMax) {
-  process.env.UNDERSTUDY_TEST_FILE_SECONDS = String(secondsMax);
-  return ['--import', './tools/test/watchdog.mjs', ...perFile(concurrency, secondsMax + 15)];
+/**
+ * A process for each file. One that hangs, or leaves something open, ends itself and says what was under way; if it cannot, the runner
+ * ends it.
+ */
+function runFiles(part, concurrency, secondsMax, files, givesWay = false) {
+  const options = ['--import', './tools/test/watchdog.mjs', ...perFile(concurrency, secondsMax + 15)];
+  return runTests(part, options, files, { UNDERSTUDY_TEST_FILE_SECONDS: String(secondsMax) }, givesWay);
+}
+
+const clusterTests = () => ['integration', 'scenarios'].flatMap((folder) => testFiles(`build/test/${folder}`));
+const nameOf = (file) => basename(file, '.test.js');
+const isTimed = (file) => timed.includes(nameOf(file));
+
+/** A file of another name by now would run among the others, or begin last. */
+function isThereAll(names) {
+  const there = clusterTests().map(nameOf);
+  const missing = names.filter((name) => !there.includes(name));
+  if (missing.length > 0) console.error(`tools/test/run.mjs names tests that are not there: ${missing.join(', ')}`);
+  return missing.length === 0;
+}
+
+function longestFirst(files) {
+  const rank = (file) => (longest.includes(nameOf(file)) ? longest.indexOf(nameOf(file)) : longest.length);
+  return files.sort((a, b) => rank(a) - rank(b));
 }
 
 function testFiles(folder) {
@@ -149,8 +228,8 @@ function testFiles(folder) {
   }
 }
 
-/** Runs node:test with a report for people and one that is counted from. */
-async function runTests(part, options, targets) {
+/** Runs node:test with a report for people and one that is counted from. `givesWay`: it runs beside others. */
+async function runTests(part, options, targets, environment = {}, givesWay = false) {
   if (targets.length === 0) return true;
   mkdirSync(reports, { recursive: true });
   const report = join(reports, `${part}.tap`);
@@ -164,7 +243,10 @@ async function runTests(part, options, targets) {
   ];
   const args = last.endsWith('.mjs') ? [...reporters, ...options, ...targets] : [...options, ...reporters, ...targets];
   rmSync(report, { force: true });
-  const ok = await run(process.execPath, args, () => (part === 'long' ? performance.now() : sizeOf(report)));
+  const progress = () => (part === 'long' ? performance.now() : sizeOf(report));
+  const output = givesWay ? join(reports, `${part}.txt`) : '';
+  const ok = await run(process.execPath, args, progress, environment, output);
+  if (givesWay) process.stdout.write(`\n== ${part} is over\n${read(output)}`);
   process.stdout.write('\n');
   counts[part] = count(report);
   if (!ok) printFailures(report);
@@ -236,6 +318,12 @@ function summary(results) {
   return `${passed} passed, ${failed} failed`;
 }
 
+async function timeOf(part, givesWay) {
+  const startedAt = performance.now();
+  const ok = await parts[part](givesWay);
+  return { part, ok, seconds: (performance.now() - startedAt) / 1000 };
+}
+
 process.chdir(root);
 const wanted = process.argv.slice(2).filter((word) => {
   const isName = process.argv.includes('long') && existsSync(`test/long/${word}.test.ts`);
@@ -250,14 +338,18 @@ if (unknown !== undefined) {
 const chosen = wanted.length > 0 ? [...new Set(['build', ...wanted])] : usual;
 rmSync('build', { recursive: true, force: true });
 const results = [];
+const besides = [];
 for (const part of chosen) {
-  console.log(`\n== ${part}`);
-  const startedAt = performance.now();
-  const ok = await parts[part]();
-  results.push({ part, ok, seconds: (performance.now() - startedAt) / 1000 });
+  // It only works, they mostly wait.
+  const givesWay = part === 'sim' && ['integration', 'timed'].some((other) => chosen.includes(other));
+  console.log(`\n== ${part}${givesWay ? ', while the next ones run' : ''}`);
+  const result = timeOf(part, givesWay);
+  if (givesWay) besides.push(result);
+  else results.push(await result);
   // Tests of an old or half a build would mislead.
-  if (part === 'build' && !ok) break;
+  if (part === 'build' && !results[0].ok) break;
 }
+results.push(...(await Promise.all(besides)));
 console.log('');
 const line = summary(results);
 mkdirSync(reports, { recursive: true });

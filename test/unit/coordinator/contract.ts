@@ -40,7 +40,7 @@ async function increment(coordinator: Coordinator, keys: readonly string[]): Pro
   }
 }
 
-export async function eventually(what: string, condition: () => boolean, timeoutMs = 5000): Promise<void> {
+export async function eventually(what: string, condition: () => boolean, timeoutMs = 30_000): Promise<void> {
   const end = Date.now() + timeoutMs;
   while (!condition()) {
     assert.ok(Date.now() < end, `not within ${timeoutMs} ms: ${what}`);
