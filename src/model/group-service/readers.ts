@@ -61,22 +61,24 @@ export class Readers {
   /** Has them look at messages. Returns what that was, in deliveries, about `max` at most. @param later there is more to be looked at */
   run(max: number, later: () => void): number {
     const most = Math.min(Math.ceil(max / lookCost), turnMax);
-    let left = most;
     const waiting = this.all.length;
-    const share = Math.max(shareMin, left / waiting);
+    const share = Math.max(shareMin, most / waiting);
+    let left = most;
+    let hasMore = false;
     for (let i = 0; i < waiting; i++) {
+      const reader = this.all[this.turn++ % waiting];
+      if (reader?.wants !== true) continue;
       if (left <= 0) {
-        later();
-        return max;
+        hasMore = true;
+        break;
       }
-      const reader = this.all[this.turn++ % waiting]!;
-      if (!reader.wants) continue;
       this.tell(reader);
       const limit = Math.min(share, left);
       const cost = reader.run(limit);
       left -= cost;
-      if (cost >= limit) later();
+      if (cost >= limit) hasMore = true;
     }
+    if (hasMore) later();
     return Math.ceil((most - left) * lookCost);
   }
 
