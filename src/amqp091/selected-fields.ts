@@ -1,5 +1,6 @@
 /** What filters ask of a message of AMQP 0-9-1: the names are those of AMQP 1.0, as conversion has them (docs/protocols/amqp10.md). */
 import { carbonCopiesHeader, Header } from '../conversion/names.js';
+import { isAscii } from '../conversion/values.js';
 import type { EnqueueView } from '../log/record.js';
 import { RecordFlag } from '../log/record.js';
 import { type Arguments, type ArgumentValue, Decimal, Timestamp } from '../model/broker.js';
@@ -36,31 +37,42 @@ export class SelectedFields implements MessageFields {
       case 'priority':
         return properties.priority === undefined ? defaultPriority : BigInt(properties.priority);
       case 'ttl':
-        return this.view.expirationMs === undefined ? undefined : numberOf(this.view.expirationMs);
+        return ttlOf(properties.expiration);
       case 'message-id':
-        return properties.messageId ?? this.header(Header.messageId);
+        return properties.messageId ?? this.text(Header.messageId);
       case 'correlation-id':
-        return properties.correlationId ?? this.header(Header.correlationId);
+        return properties.correlationId ?? this.text(Header.correlationId);
       case 'user-id':
         return properties.userId;
       case 'reply-to':
-        return properties.replyTo ?? this.header(Header.replyTo);
+        return properties.replyTo ?? this.text(Header.replyTo);
       case 'content-type':
-        return properties.contentType ?? this.header(Header.contentType);
+        return asciiOnly(properties.contentType ?? this.text(Header.contentType));
       case 'content-encoding':
-        return properties.contentEncoding ?? this.header(Header.contentEncoding);
+        return asciiOnly(properties.contentEncoding ?? this.text(Header.contentEncoding));
       case 'creation-time':
         return properties.timestamp === undefined ? undefined : numberOf(properties.timestamp * 1000);
       case 'group-id':
-        return properties.appId ?? this.header(Header.groupId);
+        return properties.appId ?? this.text(Header.groupId);
+      case 'group-sequence': {
+        const value = this.header(Header.groupSequence);
+        return typeof value === 'bigint' || typeof value === 'number' ? BigInt(Number(value) >>> 0) : undefined;
+      }
+      case 'absolute-expiry-time':
+        return undefined;
       default:
-        return this.header(headerOf[name]);
+        return this.text(headerOf[name]);
     }
   }
 
   private properties(): BasicProperties {
     this.decoded ??= this.view.decode();
     return this.decoded;
+  }
+
+  private text(name: string): string | undefined {
+    const value = this.header(name);
+    return typeof value === 'string' ? value : undefined;
   }
 
   private header(name: string): SelectorValue {
@@ -72,10 +84,19 @@ export class SelectedFields implements MessageFields {
 const headerOf = {
   to: Header.to,
   subject: Header.subject,
-  'absolute-expiry-time': Header.absoluteExpiryTime,
-  'group-sequence': Header.groupSequence,
   'reply-to-group-id': Header.replyToGroupId,
 } as const;
+
+const ttlMax = 0xffff_ffff;
+
+function ttlOf(expiration: string | undefined): SelectorValue {
+  const ttl = Number(expiration);
+  return expiration !== undefined && Number.isSafeInteger(ttl) ? BigInt(Math.min(ttl, ttlMax)) : undefined;
+}
+
+function asciiOnly(text: string | undefined): SelectorValue {
+  return text !== undefined && isAscii(text) ? text : undefined;
+}
 
 function numberOf(value: number): SelectorValue {
   return Number.isSafeInteger(value) ? BigInt(value) : value;
