@@ -52,6 +52,11 @@ function isLess(a: number | bigint, b: number | bigint): boolean {
   return a < b;
 }
 
+/** An integer and another number may be equal. */
+function areEqual(a: number | bigint, b: number | bigint): boolean {
+  return a <= b && a >= b;
+}
+
 /** Values of different kinds are neither equal nor unequal: that is false. Texts and booleans have no order. */
 export function comparison(sign: string, left: Expression, right: Expression): Expression {
   const byOrder = orders[sign];
@@ -62,8 +67,7 @@ export function comparison(sign: string, left: Expression, right: Expression): E
     if (b === undefined) return undefined;
     if (isNumber(a) && isNumber(b)) {
       if (byOrder !== undefined) return byOrder(a, b);
-      // biome-ignore lint/suspicious/noDoubleEquals: 1n and 1 are equal numbers
-      return (a == b) === (sign === '=');
+      return areEqual(a, b) === (sign === '=');
     }
     if (byOrder !== undefined || typeof a !== typeof b) return false;
     return (a === b) === (sign === '=');
@@ -88,8 +92,7 @@ export function isIn(part: Expression, list: readonly SelectorValue[]): Expressi
     const value = part(values);
     if (value === undefined) return undefined;
     if (!isNumber(value)) return others.has(value);
-    // biome-ignore lint/suspicious/noDoubleEquals: 1n and 1 are equal numbers
-    return numbers.some((one) => one == value);
+    return numbers.some((one) => areEqual(one, value));
   };
 }
 

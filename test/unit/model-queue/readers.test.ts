@@ -238,14 +238,6 @@ describe('a browser', () => {
   });
 });
 
-type Step =
-  | { do: 'send'; kind: number; priority: number }
-  | { do: 'grant'; subscriber: number }
-  | { do: 'ack' | 'requeue' | 'release'; at: number }
-  | { do: 'run' }
-  | { do: 'leave' }
-  | { do: 'takeOver' };
-
 const steps = fc.array(
   fc.oneof(
     { weight: 6, arbitrary: fc.record({ do: fc.constant('send' as const), kind: fc.nat(3), priority: fc.nat(2) }) },
