@@ -8,29 +8,45 @@ import { ClusterSubscription, type HolderClient } from './subscription.js';
  */
 const browserBit = 0x4000_0000;
 
+/** No position. */
+const none = Number.POSITIVE_INFINITY;
+
 export function isBrowser(subscriber: number): boolean {
   return (subscriber & browserBit) !== 0;
 }
 
 /** A subscription that is shown messages and holds none: what its client says of them means nothing, but that it could not take one. */
 export class BrowsingSubscription extends ClusterSubscription {
-  /** The last message that it was shown; and the first one that it could not take, and that has not come again. */
+  /** The last message that its client took. */
   private shown = -1;
-  private missed = Number.POSITIVE_INFINITY;
+  /** The first one that it could not take since, as with `Subscription.release`; everything from there on comes again. */
+  private missed = none;
+  /** What came last, and was not released so far. */
+  private coming = none;
 
   override get browses(): boolean {
     return true;
   }
 
+  /** After a failover it goes on behind what it was shown. */
   protected override get progress(): Pick<SubscribeOptions, 'browses' | 'after'> {
-    const after = Math.min(this.shown, this.missed - 1);
+    this.noteTaken();
+    const after = this.missed === none ? this.shown : this.missed - 1;
     return after < 0 ? { browses: true } : { browses: true, after };
   }
 
   override delivers(position: number): void {
     super.delivers(position);
-    if (position > this.shown) this.shown = position;
-    if (position <= this.missed) this.missed = Number.POSITIVE_INFINITY;
+    this.noteTaken();
+    this.coming = position;
+  }
+
+  /** Who takes a message has none any more that must come again: what was missed has come, or is gone from the queue. */
+  private noteTaken(): void {
+    if (this.coming === none) return;
+    this.shown = this.coming;
+    this.coming = none;
+    this.missed = none;
   }
 
   override ack(): void {}
@@ -39,6 +55,7 @@ export class BrowsingSubscription extends ClusterSubscription {
 
   /** It is to come again, and what is behind it. */
   override release(position: number): void {
+    this.coming = none;
     if (position < this.missed) this.missed = position;
     if (!this.isEnded) this.client.port?.browseFrom(this.number, position);
   }

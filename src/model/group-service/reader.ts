@@ -137,7 +137,8 @@ export class Reader {
 
   /** The message came back to its place. A browser has passed it, or will come to it. */
   returned(position: number): void {
-    if (!this.browses) for (const lane of this.lanes.values()) lane.returned(position);
+    if (this.browses || !this.service.rules.readersTold) return;
+    for (const lane of this.lanes.values()) lane.returned(position);
   }
 
   /** So many came back that only the first of them is known. */
