@@ -7,6 +7,8 @@ export interface QueueKind {
   readonly priorityMax?: number;
   /** Messages with the same key are worked on by one client at a time. */
   readonly isGrouped?: boolean;
+  /** Its consumers want messages of one key each. */
+  readonly isChosen?: boolean;
   /** It keeps the newest message of each key. */
   readonly keepsNewest?: boolean;
   /** It gives up its oldest messages beyond so many. */
@@ -48,5 +50,5 @@ export function givesUp({ keepsNewest, lengthMax, ttlMs, isBrief, returnsMax }: 
  */
 export function orderClass(kind: QueueKind, labels: Labels): number {
   if (kind.priorityMax !== undefined) return Math.min(labels.priority, kind.priorityMax);
-  return kind.isGrouped === true ? labels.key : 0;
+  return kind.isGrouped === true || kind.isChosen === true ? labels.key : 0;
 }

@@ -24,7 +24,8 @@ import type { NodeProbe, SimProcess } from '../node-ports.js';
 import type { SimRandom } from '../random.js';
 import type { SimWorld } from '../world.js';
 import { ArrivingBodies, SendingBody } from './bodies.js';
-import { decodeMessage, encodeMessage, nameOf } from './message.js';
+import type { BrowsedQueue } from './browsed-queue.js';
+import { decodeMessage, encodeMessage, keyHeader, nameOf } from './message.js';
 import { SessionTransaction } from './transaction.js';
 
 /** A consumer as client and session know it. */
@@ -37,6 +38,10 @@ export interface Consumer {
   subscription: Subscription | undefined;
   /** Of the consumer, see `Asker`. */
   readonly priority?: number;
+  /** It wants messages with this key only. */
+  readonly wants?: number;
+  /** It browses. */
+  readonly browsed?: BrowsedQueue;
 }
 
 export interface PublishRequest {
@@ -287,6 +292,8 @@ export class Session implements PublishOwner, DeliverySink, StopWaiter {
       credit,
       sink: this,
       cookie: consumer,
+      ...(consumer.wants === undefined ? {} : { filter: { headers: { [keyHeader]: consumer.wants } } }),
+      ...(consumer.browsed === undefined ? {} : { browses: true }),
     });
     this.joined(consumer, subscription);
   }
@@ -310,6 +317,14 @@ export class Session implements PublishOwner, DeliverySink, StopWaiter {
     returns: number,
   ): void {
     const consumer = subscription.cookie as Consumer;
+    if (consumer.browsed !== undefined) {
+      const wrong = consumer.browsed.shown(subscription, position, this.random);
+      if (wrong !== '' && this.copyOf(consumer, message) !== undefined)
+        this.world.fail('browsers', `${consumer.id}: ${wrong}`);
+      return;
+    }
+    if (consumer.wants !== undefined && this.copyOf(consumer, message)?.message.labels.key !== consumer.wants)
+      this.world.fail('filters', `consumer ${consumer.id} wants ${consumer.wants}, and gets ${position}`);
     this.whenWhole(consumer, subscription, position, redelivered, message, returns, (delivery) =>
       this.client.delivered(delivery, consumer),
     );

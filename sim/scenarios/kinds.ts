@@ -84,6 +84,8 @@ export const boundedQueues: Scenario = kindsScenario(
     'timeKept',
   ],
 );
+/** Who gets what he has chosen, and who only looks. */
+export const choosing: Scenario = kindsScenario('choosing', ['choosy'], ['readersTold']);
 /** Whose turn it is. */
 export const turns: Scenario = kindsScenario(
   'turns',

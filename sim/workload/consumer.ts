@@ -1,3 +1,4 @@
+import { BrowsedQueue } from '../client/browsed-queue.js';
 import type { Consumer } from '../client/session.js';
 import type { Delivery } from '../history.js';
 import { lostWithReplicas } from '../survivors.js';
@@ -18,6 +19,10 @@ export interface ConsumerStyle {
   restMs?: number;
   /** See `Asker`. */
   priority?: number;
+  /** It wants messages with this key only. */
+  wants?: number;
+  /** It looks at messages, and takes none. */
+  browses?: boolean;
   /** A consumer is cancelled, or its connection closed with all it holds, after about so long. */
   lifeMs: number;
 }
@@ -67,7 +72,7 @@ export class ConsumingClient extends Actor {
 
   private noteEnd(): void {
     const life = this.world.history.newestLife(this.queue);
-    if (life !== undefined) life.consumerEndedAt = this.world.loop.now;
+    if (life !== undefined && this.style.browses !== true) life.consumerEndedAt = this.world.loop.now;
   }
 
   /** From now on everything is acked soon, and nothing is cancelled. */
@@ -107,6 +112,7 @@ export class ConsumingClient extends Actor {
   private async consume(): Promise<Consumer | undefined> {
     const life = this.world.history.newestLife(this.queue);
     if (this.style.noAck && life !== undefined) life.atMostOnce = true;
+    const credit = this.style.credit ?? this.random.pick([1, 1, 2, 5, 20]);
     const consumer: Consumer = {
       id: this.world.nextConsumer++,
       queue: this.queue,
@@ -114,8 +120,9 @@ export class ConsumingClient extends Actor {
       life: life?.life ?? 0,
       subscription: undefined,
       ...(this.style.priority === undefined ? {} : { priority: this.style.priority }),
+      ...(this.style.wants === undefined ? {} : { wants: this.style.wants }),
+      ...(this.style.browses === true ? { browsed: new BrowsedQueue(credit) } : {}),
     };
-    const credit = this.style.credit ?? this.random.pick([1, 1, 2, 5, 20]);
     this.world.trace.add(this.name, `consumer ${consumer.id} of ${this.queue}, credit ${credit}`);
     const connection = await this.connected();
     // One attempt: a lost one leaves nothing behind, since its connection is gone.

@@ -171,6 +171,25 @@ const makers = {
   }),
 } as const;
 
+/** Those that only directed scenarios have. */
+const directed = {
+  /** Consumers that choose; and somebody who looks at everything. */
+  choosy(random: SimRandom): KindLoad {
+    const labels = (one: SimRandom): Labels => ({ ...noLabels, key: 1 + one.int(3) });
+    const wanting = (wants: number): Partial<ConsumerStyle> => ({
+      wants,
+      credit: random.pick([1, 2, 5]),
+      requeue: 0.3,
+      keep: 0.2,
+      lifeMs: random.pick([300, 1500]),
+    });
+    const anything = { credit: 1, requeue: 0.4, lifeMs: 300, restMs: ownRestMs };
+    const consumers = [wanting(1), wanting(2), wanting(1), anything, { browses: true, credit: 2, lifeMs: 1500 }];
+    const drains = [1, 2, 3].map((wants) => ({ wants, requeue: 0.2 }));
+    return load('choosy', {}, { isChosen: true }, { labels, consumers, drains, isGot: random.chance(0.3) });
+  },
+} as const;
+
 /** What goes together in one queue, and can be judged. */
 const pairs = [
   ...[
@@ -199,7 +218,7 @@ const pairs = [
   ],
 ] as const;
 
-export type KindName = keyof typeof makers | 'blend';
+export type KindName = keyof typeof makers | keyof typeof directed | 'blend';
 const kindNames: readonly KindName[] = ['blend', ...(Object.keys(makers) as (keyof typeof makers)[])];
 
 /** A queue that does what two others do. */
@@ -248,6 +267,7 @@ export function drawKinds(world: SimWorld, wanted?: readonly KindName[]): KindLo
   const names = wanted ?? random.shuffle(kindNames).slice(0, random.pick([0, 1, 1, 2, 3]));
   return names.map((name) => {
     const own = world.random.fork(`kind ${name}`);
-    return name === 'blend' ? blend(own) : makers[name](own);
+    if (name === 'blend') return blend(own);
+    return name === 'choosy' ? directed[name](own) : makers[name](own);
   });
 }

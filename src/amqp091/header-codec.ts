@@ -7,8 +7,10 @@ import { keptKeys, shownHeaders } from './carbon-copies.js';
 import { PropertyView } from './codec/property-view.js';
 import { deathHeaders } from './death-headers.js';
 import { rewriteHeaders } from './header-rewrite.js';
+import { SelectedFields } from './selected-fields.js';
 
 const view = new PropertyView();
+const fields = new SelectedFields();
 const noKeys: readonly string[] = [];
 
 function propertiesOf({ bytes, headerStart, headerLength }: EnqueueView): PropertyView {
@@ -24,6 +26,8 @@ export function propertyText(properties: PropertyView, name: MessageProperty): s
 
 export const headerCodec: HeaderCodec = {
   ...deathHeaders,
+
+  fields: (message) => fields.set(message),
 
   table: (message) => shownHeaders(propertiesOf(message)),
 

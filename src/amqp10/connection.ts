@@ -80,6 +80,7 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
   readonly partials: PartialBytes;
   user = '';
   vhost = '';
+  containerId = '';
   private readonly context: ConnectionContext;
   private readonly owner: ConnectionOwner;
   private readonly socket: Socket;
@@ -291,7 +292,6 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
   // InputOwner
 
   drainChannels(): void {}
-
   /** A client that does not read what it asked for is not read either. */
   handledInput(): void {
     if (this.output.overfull && !this.input.isPausedBy(Pause.output)) this.input.pause(Pause.output);
@@ -332,7 +332,6 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
   get bytesIn(): number {
     return this.input.bytes;
   }
-
   get isPaused(): boolean {
     return this.input.paused;
   }
@@ -391,6 +390,7 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     const context = { authenticator, occupancy, hasVhost: (name: string) => broker.hasVhost(name) };
     this.own = enter(context, this.user, vhost);
     this.vhost = vhost;
+    this.containerId = open.containerId;
     this.step = Step.admission;
     this.deadline.cancel();
     this.deadline = this.clock.after(this.limits.admissionWaitMs, () => this.turnAway());

@@ -7,10 +7,13 @@ const askAgainMs = 10;
 
 /** What is drained. */
 export interface Drained {
-  readonly queue: string;
+  /** It gets what it has chosen: what `hasMore` says is exact, but takes until all was looked at. */
+  readonly picks: boolean;
   readonly credit: number;
   /** A delivery is on its way, or none can be made now: what the queue says is not all. */
   readonly isBusy: boolean;
+  /** Whether its queue may have more for it. */
+  hasMore(): Promise<boolean>;
   drained(): void;
 }
 
@@ -67,20 +70,19 @@ export class Drain {
   }
 
   private ask(number: number): void {
-    const { broker, vhost } = this.host;
     if (number !== this.current || this.isHeldUp) return;
     this.asks++;
-    broker.queueStatus(vhost, this.link.queue).then(
-      ({ messages }) => this.answered(number, messages),
-      () => this.answered(number, 0),
+    this.link.hasMore().then(
+      (hasMore) => this.answered(number, hasMore),
+      () => this.answered(number, false),
     );
   }
 
-  private answered(number: number, messages: number): void {
+  private answered(number: number, hasMore: boolean): void {
     if (number !== this.current || this.isHeldUp) return;
     if (this.link.isBusy) this.isHeldUp = true;
-    else if (messages === 0 || this.asks >= asksMax) this.done();
-    else this.timer = this.host.clock.after(askAgainMs, () => this.ask(number));
+    else if (!hasMore || (this.asks >= asksMax && !this.link.picks)) this.done();
+    else this.timer = this.host.clock.after(askAgainMs * Math.min(this.asks, asksMax), () => this.ask(number));
   }
 
   private done(): void {

@@ -14,8 +14,10 @@ import { decodeLooseText } from '../wire/utf8.js';
 import { ArrayValue, MapValue, type MessageView, Scalar, symbol, textOf, type Value } from './codec/index.js';
 import { MessageView as View } from './codec/message-view.js';
 import { rewriteHead } from './head-rewrite.js';
+import { SelectedFields } from './selected-fields.js';
 
 const view = new View();
+const fields = new SelectedFields();
 
 function viewOf({ bytes, headerStart, headerLength, bodyLength }: EnqueueView): MessageView {
   return view.set(bytes, headerStart, headerStart + headerLength + bodyLength);
@@ -74,6 +76,8 @@ export const headerCodec10: HeaderCodec = {
     const annotations = withEntries(head.keptAnnotations(), { [delayHeader]: new Scalar('long', BigInt(-delay)) });
     return rewriteHead(head, { annotations, dropsTtl: false });
   },
+
+  fields: (message) => fields.set(message),
 
   ttlMs(message) {
     const { ttlMs } = viewOf(message);

@@ -8,7 +8,8 @@
 import { findDestination, type Destination } from './node-lookup.js';
 import { absent, type Attach, Condition, Descriptor, Flow, Target, textOf, type TransferView } from './codec/index.js';
 import { LinkError } from './errors.js';
-import { addressOf, dropTemporary, makeTemporary } from './temporary-queue.js';
+import { type DynamicNode, makeDynamic } from './dynamic-node.js';
+import { addressOf } from './temporary-queue.js';
 import { Link, LinkState } from './link.js';
 import { Publisher, type PublishingLink } from './publisher.js';
 import { add } from './serial.js';
@@ -27,8 +28,8 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
   private deliveryCount = 0;
   /** Publishes without outcome. */
   private unsettled = 0;
-  /** The queue that was made for this link; '' = none. */
-  private temporary = '';
+  /** The queue that was made for this link. */
+  private dynamic: DynamicNode | undefined = undefined;
   /** Outcomes were told: its credit is to be looked at. */
   private isDue = false;
   /** A delivery is under way: more frames of it are to come. */
@@ -67,8 +68,8 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     if (target === undefined || target.descriptor !== Descriptor.target)
       throw new LinkError(Condition.notImplemented, 'a link without a target, or to a transaction coordinator');
     if (target.dynamic) {
-      this.temporary = await makeTemporary(host);
-      return { exchange: '', routingKey: this.temporary };
+      this.dynamic = await makeDynamic(host, target.dynamicNodeProperties);
+      return { exchange: '', routingKey: this.dynamic.queue };
     }
     const address = textOf(target.address);
     if (address === undefined || address === '') return null;
@@ -79,11 +80,14 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     this.publisher.destination = destination;
     const reply = this.reply();
     reply.rcvSettleMode = settleFirst;
-    if (this.temporary !== '' && reply.target?.descriptor === Descriptor.target)
-      reply.target = Object.assign(new Target(), reply.target, { address: addressOf(this.temporary) });
+    if (this.dynamic !== undefined && reply.target?.descriptor === Descriptor.target) {
+      const { queue, properties } = this.dynamic;
+      const made = { address: addressOf(queue), dynamicNodeProperties: properties };
+      reply.target = Object.assign(new Target(), reply.target, made);
+    }
     reply.maxMessageSize = this.host.limits.messageBytesMax;
     if (this.attachedWith(reply)) this.topUp();
-    else if (this.temporary !== '') dropTemporary(this.host, this.temporary);
+    else this.dynamic?.leave();
   }
 
   /** A frame of a delivery. Throws LinkError, or AmqpError for the connection. */
@@ -143,7 +147,7 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     if (this.isStopped) this.host.broker.stops.forget(this);
     this.dropGathered();
     this.publisher.close();
-    if (this.temporary !== '') dropTemporary(this.host, this.temporary);
+    this.dynamic?.leave();
   }
 
   private withoutCredit(): LinkError {

@@ -28,6 +28,8 @@ export abstract class Link {
   protected readonly request: Attach;
   /** The client detached it before it was attached. */
   private detachRequested = false;
+  /** The client has closed it: it does not come back. */
+  protected isClosing = false;
 
   constructor(host: SessionHost, request: Attach, ownHandle: number) {
     this.host = host;
@@ -47,8 +49,9 @@ export abstract class Link {
     return `${this.toClient ? '>' : '<'}${this.name}`;
   }
 
-  /** The client detaches. */
-  detachedByClient(): void {
+  /** The client detaches. @param closed for good (§2.6.4) */
+  detachedByClient(closed: boolean): void {
+    this.isClosing = closed;
     if (this.state === LinkState.attaching) {
       this.detachRequested = true;
       return;
@@ -56,7 +59,7 @@ export abstract class Link {
     const answers = this.state === LinkState.attached;
     if (answers) this.release();
     this.leave();
-    if (answers) this.sendDetach(undefined);
+    if (answers) this.sendDetach(undefined, closed);
   }
 
   /** Ends the link with an error, from whatever state. */
@@ -88,7 +91,7 @@ export abstract class Link {
     this.state = LinkState.attached;
     this.sendAttach(reply);
     if (!this.detachRequested) return true;
-    this.detachedByClient();
+    this.detachedByClient(this.isClosing);
     return false;
   }
 
@@ -122,10 +125,10 @@ export abstract class Link {
     this.host.send(reply);
   }
 
-  private sendDetach(error: AmqpError | undefined): void {
+  private sendDetach(error: AmqpError | undefined, closed: boolean = true): void {
     const detach = new Detach();
     detach.handle = this.ownHandle;
-    detach.closed = true;
+    detach.closed = closed;
     detach.error = error?.fields;
     this.host.send(detach);
   }

@@ -1,9 +1,9 @@
 /** Finds what an address names, and looks whether the user may use it. */
 import { Refusal, RefusedError } from '../base/errors.js';
-import type { Broker, ConnectionId } from '../model/broker.js';
+import type { Arguments, Broker, ConnectionId } from '../model/broker.js';
 import type { Permissions } from '../security/permissions.js';
 import { type Address, parseAddress } from './addresses.js';
-import { makeTemporary } from './temporary-queue.js';
+import { dropTemporary, makeTemporary } from './temporary-queue.js';
 
 export interface LookupContext {
   readonly broker: Broker;
@@ -41,42 +41,66 @@ async function toExchange(
   return { exchange, routingKey };
 }
 
-/** Where messages of a link come from. */
-export interface Origin {
-  readonly queue: string;
-  /** It was made for the link, and goes with it. */
-  readonly isTemporary: boolean;
+/** An exchange of which a link wants messages. */
+export interface ExchangeOrigin {
+  readonly exchange: string;
+  /** Undefined: the address names none. */
+  readonly routingKey: string | undefined;
 }
 
-/** The queue of which a link's messages come; of an exchange, one that is bound to it. Rejects as findDestination. */
-export async function findQueue(context: LookupContext, text: string): Promise<Origin> {
+/** The queue of which a link's messages come, or the exchange. Rejects as findDestination. @param isTopic no queue is meant by a name */
+export async function findOrigin(
+  context: LookupContext,
+  text: string,
+  isTopic: boolean,
+): Promise<string | ExchangeOrigin> {
   const address = parseAddress(text);
   if (address.kind === 'exchange') return fromExchange(context, address.exchange, address.routingKey);
-  const queue = address.kind === 'queue' ? address.queue : address.name;
-  context.permissions.require('read', 'queue', queue);
-  if (await isQueue(context, queue, address)) return { queue, isTemporary: false };
+  if (address.kind === 'queue' || !isTopic) {
+    const queue = address.kind === 'queue' ? address.queue : address.name;
+    context.permissions.require('read', 'queue', queue);
+    if (await isQueue(context, queue, address)) return queue;
+  }
   const { name, subject } = address as Extract<Address, { kind: 'name' }>;
   return fromExchange(context, name, subject);
 }
 
-async function fromExchange(context: LookupContext, exchange: string, routingKey: string | undefined): Promise<Origin> {
+async function fromExchange(
+  context: LookupContext,
+  exchange: string,
+  routingKey: string | undefined,
+): Promise<ExchangeOrigin> {
+  context.permissions.require('read', 'exchange', exchange);
+  await context.broker.wiring.declareExchange(exchangeAsked(context, exchange));
+  return { exchange, routingKey };
+}
+
+/** What a queue is bound to. */
+export interface BindingAsked {
+  readonly exchange: string;
+  readonly routingKey: string;
+  readonly arguments: Arguments;
+}
+
+/** Binds the queue. Rejects with RefusedError. */
+export async function bindQueue(context: LookupContext, queue: string, asked: BindingAsked): Promise<void> {
   const { broker, vhost, id, permissions } = context;
-  permissions.require('read', 'exchange', exchange);
-  await broker.wiring.declareExchange(exchangeAsked(context, exchange));
-  const isTopic = broker.isTopicExchange(vhost, exchange);
-  const key = routingKey ?? (isTopic ? '#' : '');
-  if (isTopic) permissions.requireTopic('read', exchange, key);
+  const { exchange, routingKey } = asked;
+  if (broker.isTopicExchange(vhost, exchange)) permissions.requireTopic('read', exchange, routingKey);
+  const binding = { vhost, source: exchange, destination: queue, destinationKind: 'queue', routingKey } as const;
+  await broker.wiring.bind({ ...binding, arguments: asked.arguments }, id);
+}
+
+/** What an exchange gets for a link from now on: an exclusive queue that is bound to it. Rejects with RefusedError. */
+export async function bindTemporary(context: LookupContext, asked: BindingAsked): Promise<string> {
   const queue = await makeTemporary(context);
-  const binding = {
-    vhost,
-    source: exchange,
-    destination: queue,
-    destinationKind: 'queue',
-    routingKey: key,
-    arguments: {},
-  } as const;
-  await broker.wiring.bind(binding, id);
-  return { queue, isTemporary: true };
+  try {
+    await bindQueue(context, queue, asked);
+  } catch (error) {
+    dropTemporary(context, queue);
+    throw error;
+  }
+  return queue;
 }
 
 /** Whether there is the queue; rejects if there is not, and the address can mean nothing else. */

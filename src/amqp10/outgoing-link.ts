@@ -7,13 +7,12 @@
  */
 import type { Subscription } from '../model/broker.js';
 import type { Recipient } from '../model/unacked.js';
-import { absent, type Attach, Condition, Flow, type FlowView, Source, textOf } from './codec/index.js';
+import { absent, type Attach, Condition, Flow, type FlowView } from './codec/index.js';
 import { Drain } from './drain.js';
 import { LinkError } from './errors.js';
 import { Link, LinkState } from './link.js';
-import { findQueue, type Origin } from './node-lookup.js';
-import { addressOf, dropTemporary, makeTemporary } from './temporary-queue.js';
 import { add, ahead } from './serial.js';
+import { findSource, type SourceNode } from './source-node.js';
 import type { OutgoingHost } from './deliveries.js';
 
 /** §2.8.2 */
@@ -36,9 +35,7 @@ export class OutgoingLink extends Link implements Recipient {
   due = false;
   /** Deliveries are settled when they are sent. */
   readonly settlesAtOnce: boolean;
-  queue = '';
-  /** The queue was made for this link. */
-  private isTemporary = false;
+  private node: SourceNode | undefined = undefined;
   private readonly deliveries: OutgoingHost;
   private readonly drain: Drain;
 
@@ -55,20 +52,16 @@ export class OutgoingLink extends Link implements Recipient {
     this.find().then(
       (subscription) => this.accepted(subscription),
       (error: unknown) => {
-        if (this.isTemporary) dropTemporary(this.host, this.queue);
+        this.node?.leave(false);
         this.host.linkFailed(this, error);
       },
     );
   }
 
   private async find(): Promise<Subscription> {
-    const { host, request } = this;
-    const { source } = request;
-    if (source === undefined) throw new LinkError(Condition.invalidField, 'a link without a source');
-    if (source.distributionMode === 'copy') throw new LinkError(Condition.notImplemented, 'browsing a queue');
-    const { queue, isTemporary } = await this.origin(source);
-    this.queue = queue;
-    this.isTemporary = isTemporary;
+    const { host } = this;
+    this.node = await findSource(host, this.request);
+    const { filter, browses } = this.node;
     return host.broker.consume({
       vhost: host.vhost,
       queue: this.queue,
@@ -80,20 +73,19 @@ export class OutgoingLink extends Link implements Recipient {
       credit: 0,
       sink: this.deliveries.sink,
       cookie: this,
+      filter,
+      browses,
     });
   }
 
-  private async origin({ dynamic, address }: Source): Promise<Origin> {
-    if (dynamic) return { queue: await makeTemporary(this.host), isTemporary: true };
-    const text = textOf(address);
-    if (text === undefined) throw new LinkError(Condition.invalidField, 'a source without an address');
-    return findQueue(this.host, text);
+  get queue(): string {
+    return this.node?.queue ?? '';
   }
 
   private accepted(subscription: Subscription): void {
     if (this.state !== LinkState.attaching) {
       subscription.close();
-      if (this.isTemporary) dropTemporary(this.host, this.queue);
+      this.node?.leave(false);
       this.host.answeredTooLate();
       return;
     }
@@ -102,14 +94,8 @@ export class OutgoingLink extends Link implements Recipient {
     const reply = this.reply();
     reply.initialDeliveryCount = this.deliveryCount;
     reply.sndSettleMode = this.settlesAtOnce ? SenderSettle.settled : SenderSettle.unsettled;
-    const { source } = this.request;
-    if (reply.source !== undefined && source !== undefined) {
-      reply.source = Object.assign(new Source(), source);
-      reply.source.outcomes = supportedOutcomes;
-      if (source.dynamic) reply.source.address = addressOf(this.queue);
-      // No filter is applied.
-      reply.source.filter = undefined;
-    }
+    reply.source = this.node?.source;
+    if (reply.source !== undefined) reply.source.outcomes = supportedOutcomes;
     if (this.attachedWith(reply)) this.replenish();
   }
 
@@ -148,6 +134,18 @@ export class OutgoingLink extends Link implements Recipient {
     this.metTooLarge = true;
     this.stalled = true;
     this.deliveries.creditDue(this);
+  }
+
+  /** Whether its queue may have more for it. */
+  async hasMore(): Promise<boolean> {
+    const { host, subscription, picks } = this;
+    if (picks && subscription?.hasMore !== undefined) return await subscription.hasMore();
+    return (await host.broker.queueStatus(host.vhost, this.queue)).messages > 0;
+  }
+
+  /** It does not get whatever is there. */
+  get picks(): boolean {
+    return this.node?.filter !== undefined || this.node?.browses === true;
   }
 
   /** A delivery is on its way, or none can be made now: what the queue says is not all. */
@@ -201,7 +199,7 @@ export class OutgoingLink extends Link implements Recipient {
     this.deliveries.giveBack(this);
     if (this.subscription !== null) this.host.output.consumerCount--;
     this.subscription?.close();
-    if (this.isTemporary) dropTemporary(this.host, this.queue);
+    this.node?.leave(this.isClosing);
   }
 
   private sendFlow(drain: boolean): void {

@@ -167,8 +167,8 @@ export class Session implements OutgoingHost {
     link.attach();
   }
 
-  detach({ handle }: Detach): void {
-    if (!this.ended) this.linkOf(handle).detachedByClient();
+  detach({ handle, closed }: Detach): void {
+    if (!this.ended) this.linkOf(handle).detachedByClient(closed);
   }
 
   /** The client ends the session. */
@@ -298,6 +298,9 @@ export class Session implements OutgoingHost {
   }
   get user(): string {
     return this.connection.user;
+  }
+  get containerId(): string {
+    return this.connection.containerId;
   }
   get permissions(): Permissions {
     return this.connection.permissions;

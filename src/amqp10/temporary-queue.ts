@@ -4,9 +4,15 @@ import type { LookupContext } from './node-lookup.js';
 /** Stands for all names that the broker makes, where permissions are asked. */
 const generatedName = 'amq.gen-0000000000000000000000';
 
-/** An exclusive queue with a name of the broker's; it goes with its connection at the latest. Rejects with RefusedError. */
-export async function makeTemporary({ broker, vhost, id, permissions }: LookupContext): Promise<string> {
+/** Throws RefusedError if the user may make none. */
+export function requireTemporary({ permissions }: LookupContext): void {
   permissions.require('configure', 'queue', generatedName);
+}
+
+/** An exclusive queue with a name of the broker's; it goes with its connection at the latest. Rejects with RefusedError. */
+export async function makeTemporary(context: LookupContext): Promise<string> {
+  requireTemporary(context);
+  const { broker, vhost, id } = context;
   const flags = { passive: false, durable: false, exclusive: true, autoDelete: false };
   const { name } = await broker.wiring.declareQueue({ vhost, name: '', ...flags, arguments: {}, connection: id });
   return name;

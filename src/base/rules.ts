@@ -130,6 +130,8 @@ export interface Rules {
   readonly groupsTogether: boolean;
   /** 13: a new primary finds out to which groups belongs what clients hold. Off: it does not. */
   readonly groupsNamed: boolean;
+  /** Who chooses messages looks again at what comes back. Off: a message is looked at once. */
+  readonly readersTold: boolean;
   /** A queue of last values drops what a newer message replaces. Off: it keeps it. */
   readonly newestStays: boolean;
   /** A new primary finds the keys of what it has. Off: it knows those of what comes. */
@@ -267,6 +269,7 @@ export const allRules: Rules = {
   lanesJoined: true,
   groupsTogether: true,
   groupsNamed: true,
+  readersTold: true,
   newestStays: true,
   valuesFound: true,
   lengthKept: true,

@@ -6,6 +6,7 @@ import type { EnqueueView, MessageParts } from '../log/record.js';
 import type { MoveStage } from './wiring/objects.js';
 import type { Definition } from './policy/definition.js';
 import type { Replies } from './replies.js';
+import type { FilterDefinition } from './selection/message-filter.js';
 import type { TransactionPort } from './transaction.js';
 
 /** A client connection, unique in the cluster: `<node>/<boot>/<n>`. It owns exclusive queues. */
@@ -173,6 +174,8 @@ export interface Subscription extends Holder {
   readonly cookie: unknown;
   /** Allows `count` more deliveries; without acknowledgements those of big messages count more, see `deliveryCost`. */
   grant(count: number): void;
+  /** Of one with a filter, or that browses: whether there may be more for it now. */
+  hasMore?(): Promise<boolean>;
   /** No deliveries after it resolved. What is held stays held. */
   cancel(): Promise<void>;
   /** Forgets the subscription and requeues all it holds, flagged; for channels and connections that end. */
@@ -210,6 +213,9 @@ export interface ConsumeRequest {
   credit: number;
   sink: DeliverySink;
   cookie: unknown;
+  /** What it wants of the queue's messages; `browses`: to look at them, and take none. Both take `Broker.keepsAmqp10`. */
+  filter?: FilterDefinition | undefined;
+  browses?: boolean;
   /** It is about this queue, and stays with it when it moves (`QueueObject.movesFrom`): the broker's own. */
   stays?: boolean;
 }

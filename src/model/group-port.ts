@@ -12,6 +12,7 @@ import type { Lsn } from '../log/lsn.js';
 import type { EnqueueView, MessageParts } from '../log/record.js';
 import type { Arguments } from './broker.js';
 import type { DeadLettering } from './queue/queue-traits.js';
+import type { FilterDefinition } from './selection/message-filter.js';
 
 /** Where the primary's service writes its events. */
 export interface GroupAppender {
@@ -64,6 +65,11 @@ export interface SubscribeOptions {
   credit: number;
   /** It was given messages before, by an older primary. */
   wasActive?: boolean;
+  /** What it wants of the queue's messages (version 3). */
+  filter?: FilterDefinition;
+  /** It looks at messages and takes none (version 3); at those behind position `after`, as far as the queue has no priorities. */
+  browses?: boolean;
+  after?: number;
 }
 
 /** What a node's attachment may ask of the primary. No call answers by returning; answers come through GroupClientPort. */
@@ -100,12 +106,17 @@ export interface GroupServicePort {
   /** `subscriber`: the node's own number for it. Answered by `subscribed`. */
   subscribe(subscriber: number, incarnation: number, wiringVersion: number, options: SubscribeOptions): void;
   grant(subscriber: number, count: number): void;
+  /** A subscription that browses could not take what it was sent, from that position on: it is to come again (version 3). */
+  browseFrom(subscriber: number, position: number): void;
   /** Answered by `unsubscribed`; what it holds stays held by this node. */
   unsubscribe(subscriber: number): void;
   /** Answered by `got` or `gotNothing`. Held by `subscriber` number 0 unless noAck. */
   get(request: number, incarnation: number, wiringVersion: number, noAck: boolean): void;
-  /** Answered by `counted`. `isUse`: the queue was used by that (`x-expires`). */
-  count(request: number, incarnation: number, wiringVersion: number, isUse: boolean): void;
+  /**
+   * Answered by `counted`. `isUse`: the queue was used by that (`x-expires`). `subscriber`: its, which has a filter, or browses; `ready` is
+   * 0 then if it has looked at everything, else 1 (version 3).
+   */
+  count(request: number, incarnation: number, wiringVersion: number, isUse: boolean, subscriber?: number): void;
   /** Answered by `purged` when the dequeues are committed. `to`: the messages go there, as dead letters of the queue that is named. */
   purge(request: number, incarnation: number, wiringVersion: number, to?: DeadLettering): void;
   /** Asks for `count` parts of a large message's body, from index `from` on. Answered by as many `bodyPart`, or by `bodyGone`. */

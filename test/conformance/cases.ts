@@ -2,7 +2,10 @@
 import type { Case } from './case.js';
 import { connections10 } from './cases10/connections.js';
 import { clients10 } from './cases10/clients.js';
+import { browsing10 } from './cases10/browsing.js';
+import { filters10 } from './cases10/filters.js';
 import { largeDeliveries10 } from './cases10/large-deliveries.js';
+import { subscriptions10 } from './cases10/subscriptions.js';
 import { links10, sessions10 } from './cases10/sessions.js';
 import { transfers10 } from './cases10/transfers.js';
 import { connections } from './cases/connections.js';
@@ -70,5 +73,8 @@ export const cases: readonly Case[] = [
   ...links10,
   ...transfers10,
   ...largeDeliveries10,
+  ...filters10,
+  ...browsing10,
+  ...subscriptions10,
   ...clients10,
 ];

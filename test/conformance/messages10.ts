@@ -3,6 +3,7 @@ import {
   Accepted,
   Descriptor,
   Described,
+  MapValue,
   MessageView,
   Scalar,
   textOf,
@@ -21,6 +22,8 @@ export const accepted: Accepted = new Accepted();
 export interface Sections {
   header?: Partial<MessageHeader>;
   properties?: Partial<MessageProperties>;
+  /** application-properties */
+  application?: Readonly<Record<string, Value>>;
   /** Default: one data section with `text`. */
   body?: Value;
 }
@@ -32,11 +35,13 @@ export function section(code: number, value: Value): Uint8Array {
   return writer.take();
 }
 
-export function message(text: string, { header, properties, body }: Sections = {}): Uint8Array {
+export function message(text: string, { header, properties, application, body }: Sections = {}): Uint8Array {
   const writer = new ByteWriter();
   const list = new ListWriter(writer);
   if (header !== undefined) Object.assign(new MessageHeader(), header).encode(list);
   if (properties !== undefined) Object.assign(new MessageProperties(), properties).encode(list);
+  if (application !== undefined)
+    writer.raw(section(Descriptor.applicationProperties, new MapValue(Object.entries(application))));
   writer.raw(body === undefined ? section(Descriptor.data, Buffer.from(text)) : section(Descriptor.amqpValue, body));
   return writer.take();
 }

@@ -206,6 +206,8 @@ function call(port: GroupServicePort, frame: Frame, id: number): void {
   switch (frame.type) {
     case FrameType.grant:
       return port.grant(id, view.getFloat64(start + 8, true));
+    case FrameType.browseFrom:
+      return port.browseFrom(id, view.getFloat64(start + 8, true));
     case FrameType.unsubscribe:
       return port.unsubscribe(id);
     case FrameType.get: {
@@ -214,7 +216,8 @@ function call(port: GroupServicePort, frame: Frame, id: number): void {
     }
     case FrameType.count: {
       const isUse = end - start > 24 && bytes[start + 24] === 1;
-      return port.count(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true), isUse);
+      const subscriber = end - start < 32 ? 0 : view.getUint32(start + 28, true);
+      return port.count(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true), isUse, subscriber);
     }
     case FrameType.bodyRead: {
       const from = view.getUint32(start + 12, true);
@@ -264,4 +267,5 @@ const callTypes = [
   FrameType.bodyHold,
   FrameType.bodyDone,
   FrameType.openUploads,
+  FrameType.browseFrom,
 ];

@@ -270,6 +270,8 @@ export class ClusterBroker implements Broker {
       queues.usable(vhost, request.queue, connection) ?? (await queues.usableSoon(vhost, request.queue, connection));
     // Now, and not when it must be said to a primary on another node, perhaps much later.
     checkArguments(request.arguments);
+    if ((request.filter !== undefined || request.browses === true) && this.options.version() < Feature.filters)
+      throw new RefusedError(Refusal.notImplemented, 'filters and browsing: there are nodes of an older program');
     if (this.goneSinks.has(request.sink)) throw new RefusedError(Refusal.internalError, 'the channel is gone');
     return clients.client(queue.group).consume(queue.position, request);
   }

@@ -11,8 +11,10 @@
  *                32 JSON of the other options
  *   grant        0 u32 attachment   4 u32 subscriber   8 f64 count
  *   unsubscribe  0 u32 attachment   4 u32 subscriber
+ *   browseFrom   0 u32 attachment   4 u32 subscriber   8 f64 position (version 3)
  *   get          0 u32 attachment   4 u32 request      8 f64 incarnation   16 f64 wiring version   24 u8 1 = no acks
  *   count        0 u32 attachment   4 u32 request      8 f64 incarnation   16 f64 wiring version   24 u8 1 = it is a use (version 3)
+ *                28 u32 subscriber that has a filter, or browses: whether there is more for it (version 3)
  *   purge        as count, but for the last: 24 JSON of where messages are to go (DeadLettering, version 3); none: nowhere
  *   transact     0 u32 attachment   4 u32 free   8 f64 wiring version   16 a unit (model/unit.ts); since version 3, in the order of publishes
  *   bodyRead     0 u32 attachment   4 u32 reader   8 u32 boot   12 u32 first part   16 f64 upload   24 u32 parts, 4 free (version 3)

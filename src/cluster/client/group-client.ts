@@ -30,6 +30,7 @@ import { PassedOn } from './passed-on.js';
 import { PublishOutbox } from './publish-outbox.js';
 import { type PurgeOutcome, type QueueCount, Requests } from './requests.js';
 import { Settlement, SettlementRing } from './settlement-ring.js';
+import { isBrowser, makeSubscription } from './browsers.js';
 import { ClusterSubscription, type HolderClient, type QueueDestination, QueueHolder } from './subscription.js';
 import { Subscriptions } from './subscriptions.js';
 import { type ServiceControl, settle, type Tie } from './tie.js';
@@ -173,7 +174,7 @@ export class GroupClient implements HolderClient, Flushable {
 
   private newSubscription(incarnation: number, request: ConsumeRequest): ClusterSubscription {
     const now = this.context.clock.now();
-    const subscription = new ClusterSubscription(this, incarnation, ++this.lastSubscriber, request, now);
+    const subscription = makeSubscription(this, incarnation, ++this.lastSubscriber, request, now);
     this.subscriptions.add(subscription);
     this.touch();
     return subscription;
@@ -184,10 +185,10 @@ export class GroupClient implements HolderClient, Flushable {
     this.ask(this.requests.get(incarnation, this.context.clock.now(), request));
   }
 
-  /** @param isUse it counts as a use of the queue (`x-expires`) */
-  count(incarnation: number, isUse: boolean = false): Promise<QueueCount> {
+  /** See GroupServicePort. */
+  count(incarnation: number, isUse: boolean = false, subscriber: number = 0): Promise<QueueCount> {
     return new Promise((resolve, reject) => {
-      this.ask(this.requests.count(incarnation, isUse, this.context.clock.now(), resolve, reject));
+      this.ask(this.requests.count(incarnation, isUse, subscriber, this.context.clock.now(), resolve, reject));
     });
   }
 
@@ -415,12 +416,12 @@ export class GroupClient implements HolderClient, Flushable {
     if (isLarge) this.bodies.coming(message);
     const subscription = this.subscriptions.get(subscriber);
     if (subscription === undefined) {
-      this.settle(Settlement.release, incarnation, position);
+      if (!isBrowser(subscriber)) this.settle(Settlement.release, incarnation, position);
       if (isLarge) this.bodies.came();
       return;
     }
     if (!subscription.hasDelivered) this.sinks.add(subscription.sink);
-    subscription.hasDelivered = true;
+    subscription.delivers(position);
     subscription.credit -= deliveryCost(subscription.noAck, message);
     subscription.sink.deliver(subscription, position, redelivered, message, returns);
     if (isLarge) this.bodies.came();

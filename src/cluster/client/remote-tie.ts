@@ -105,6 +105,10 @@ export class RemoteTie implements Tie, ServiceControl {
     this.touch();
   }
 
+  browseFrom(subscriber: number, position: number): void {
+    sendIdValue(this.link, FrameType.browseFrom, this.group, this.number, subscriber, position);
+  }
+
   unsubscribe(subscriber: number): void {
     this.grants.delete(subscriber);
     sendId(this.link, FrameType.unsubscribe, this.group, this.number, subscriber);
@@ -119,8 +123,25 @@ export class RemoteTie implements Tie, ServiceControl {
     out.bytes[out.offset + 24] = noAck ? 1 : 0;
   }
 
-  count(request: number, incarnation: number, wiringVersion: number, isUse: boolean): void {
-    sendQuestion(this.link, FrameType.count, this.group, this.number, request, incarnation, wiringVersion, isUse);
+  count(request: number, incarnation: number, wiringVersion: number, isUse: boolean, subscriber: number = 0): void {
+    if (subscriber === 0)
+      return sendQuestion(
+        this.link,
+        FrameType.count,
+        this.group,
+        this.number,
+        request,
+        incarnation,
+        wiringVersion,
+        isUse,
+      );
+    const out = this.link.beginFrame(FrameType.count, this.group, 32);
+    out.view.setUint32(out.offset, this.number, true);
+    out.view.setUint32(out.offset + 4, request, true);
+    out.view.setFloat64(out.offset + 8, incarnation, true);
+    out.view.setFloat64(out.offset + 16, wiringVersion, true);
+    out.view.setUint32(out.offset + 24, isUse ? 1 : 0, true);
+    out.view.setUint32(out.offset + 28, subscriber, true);
   }
 
   purge(request: number, incarnation: number, wiringVersion: number, to?: DeadLettering): void {

@@ -2,6 +2,7 @@ import { Refusal } from '../../base/errors.js';
 import type { ConsumeRequest, DeliverySink, Holder, Subscription } from '../../model/broker.js';
 import { queueMoves, type SubscribeOptions } from '../../model/group-port.js';
 import { queueRefused } from './refusal.js';
+import type { QueueCount } from './requests.js';
 import { Settlement } from './settlement-ring.js';
 import type { ServiceControl } from './tie.js';
 
@@ -16,6 +17,8 @@ export interface HolderClient {
   ended(subscription: ClusterSubscription): void;
   /** It was closed: what it holds is to be given back, flagged. */
   closed(subscription: ClusterSubscription): void;
+  /** What the queue has; see GroupServicePort.count. */
+  count(incarnation: number, isUse: boolean, subscriber: number): Promise<QueueCount>;
   /** Takes one whose queue has moved to this client's group; it is told to the service as any new one. */
   takeOver(incarnation: number, request: ConsumeRequest): ClusterSubscription;
 }
@@ -39,6 +42,11 @@ export class QueueHolder implements Holder {
   /** The service's number of the subscription; 0 for messages got one by one. */
   get subscriber(): number {
     return 0;
+  }
+
+  /** It was shown messages, and holds none. */
+  get browses(): boolean {
+    return false;
   }
 
   ack(position: number): void {
@@ -73,7 +81,7 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
   /** Closed: what it held is given back by its client, so it is nobody's to name or give back again. */
   closed = false;
   private readonly request: ConsumeRequest;
-  private readonly options: Omit<SubscribeOptions, 'credit' | 'wasActive'>;
+  private readonly options: Omit<SubscribeOptions, 'credit' | 'wasActive' | 'after'>;
   /** Where the queue has moved, once that is known; and the subscription there, once no more deliveries come here. */
   private destination: QueueDestination | undefined;
   private successor: ClusterSubscription | undefined;
@@ -103,11 +111,23 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
       noAck: request.noAck,
       exclusive: request.exclusive,
       arguments: request.arguments,
+      ...(request.filter === undefined ? {} : { filter: request.filter }),
     };
   }
 
   override get subscriber(): number {
     return this.number;
+  }
+
+  /** A message has come for it. */
+  delivers(_position: number): void {
+    this.hasDelivered = true;
+  }
+
+  async hasMore(): Promise<boolean> {
+    if (this.successor !== undefined) return await this.successor.hasMore();
+    if (this.state === State.ended) return false;
+    return (await this.client.count(this.incarnation, false, this.number)).ready > 0;
   }
   get noAck(): boolean {
     return this.options.noAck;
@@ -125,13 +145,23 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     });
   }
 
+  /** What a new primary must know besides. */
+  protected get progress(): Pick<SubscribeOptions, 'browses' | 'after'> | undefined {
+    return undefined;
+  }
+
   /** Tells the service of the present attachment of this subscription, unless it is being cancelled there. */
   subscribe(wiringVersion: number): void {
     if (this.isStranded) this.state = this.settleOpen === undefined ? State.open : State.opening;
     if (this.state === State.cancelling || this.state === State.leaving) return;
     const credit = this.state === State.open ? this.credit : 0;
     const wasActive = this.hasDelivered;
-    this.client.port?.subscribe(this.number, this.incarnation, wiringVersion, { ...this.options, credit, wasActive });
+    this.client.port?.subscribe(this.number, this.incarnation, wiringVersion, {
+      ...this.options,
+      credit,
+      wasActive,
+      ...this.progress,
+    });
   }
 
   grant(count: number): void {
@@ -210,6 +240,10 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     if (this.isUnsubscribing) return;
     this.state = State.leaving;
     if (this.destination !== undefined) this.left();
+  }
+
+  protected get isEnded(): boolean {
+    return this.state === State.ended;
   }
 
   private get isStranded(): boolean {

@@ -1,5 +1,6 @@
 import type { EnqueueView } from '../../log/record.js';
 import type { Arguments, Properties } from '../broker.js';
+import { type MessageFields, noFields } from '../selection/message-fields.js';
 
 /** Why a message left its queue unconsumed; as RabbitMQ's `x-death` names it, but for the last one, which it does not have. */
 export const DeathReason = {
@@ -47,6 +48,8 @@ export interface HeaderCodec {
   delayed(message: EnqueueView): Uint8Array;
   /** How long the message may be in a queue, in milliseconds, as it says itself; undefined: it says nothing. */
   ttlMs(message: EnqueueView): number | undefined;
+  /** What filters ask for. Valid until the next call. */
+  fields(message: EnqueueView): MessageFields;
 }
 
 function headerOf({ bytes, headerStart, headerLength }: EnqueueView): Uint8Array {
@@ -62,4 +65,5 @@ export const opaqueHeaders: HeaderCodec = {
   properties: () => () => '',
   delayed: headerOf,
   ttlMs: () => undefined,
+  fields: () => noFields,
 };

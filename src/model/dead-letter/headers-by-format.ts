@@ -13,5 +13,6 @@ export function headersByFormat(amqp091: HeaderCodec, amqp10: HeaderCodec): Head
     properties: (message) => of(message).properties(message),
     delayed: (message) => of(message).delayed(message),
     ttlMs: (message) => of(message).ttlMs(message),
+    fields: (message) => of(message).fields(message),
   };
 }

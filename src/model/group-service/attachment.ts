@@ -17,7 +17,7 @@ import {
 } from '../group-port.js';
 import type { Publisher } from '../publishers.js';
 import type { DeadLettering } from '../queue/queue-traits.js';
-import { Consumer, PendingGet } from './consumer.js';
+import { makeConsumer, type Consumer, PendingGet } from './consumer.js';
 import { HeldBodies } from './held-bodies.js';
 import { moverTag } from './marker-format.js';
 import type { GroupService } from './group-service.js';
@@ -296,6 +296,13 @@ export class Attachment implements GroupServicePort {
     else this.wait(0, () => this.grantNow(subscriber, count));
   }
 
+  browseFrom(subscriber: number, position: number): void {
+    if (this.state !== AttachmentState.attached || this.isEarly(() => this.browseFrom(subscriber, position))) return;
+    const consumer = this.consumers.get(subscriber);
+    consumer?.reader?.browseFrom(position);
+    consumer?.queue.wake(consumer);
+  }
+
   unsubscribe(subscriber: number): void {
     this.inOrder(0, () => {
       const consumer = this.consumers.get(subscriber);
@@ -316,7 +323,7 @@ export class Attachment implements GroupServicePort {
     });
   }
 
-  count(request: number, incarnation: number, wiringVersion: number, isUse: boolean): void {
+  count(request: number, incarnation: number, wiringVersion: number, isUse: boolean, subscriber: number = 0): void {
     this.ask(wiringVersion, () => {
       const used = isUse ? this.service.served(incarnation) : undefined;
       if (used !== undefined) this.service.leases.used(used);
@@ -325,7 +332,9 @@ export class Attachment implements GroupServicePort {
         const served = state?.watcher as ServedQueue | undefined;
         const parked = served?.parkedCount ?? 0;
         const { ready = 0, delivered = 0 } = state?.index ?? {};
-        client.counted(request, ready + parked, delivered - parked, served?.consumers.size ?? 0);
+        const reader = subscriber === 0 ? undefined : this.consumers.get(subscriber)?.reader;
+        const waiting = reader === undefined ? ready + parked : Number(!reader.isAtEnd);
+        client.counted(request, waiting, delivered - parked, served?.consumers.size ?? 0);
       });
     });
   }
@@ -366,7 +375,9 @@ export class Attachment implements GroupServicePort {
     if (isAlone || queue.consumers.refuses(options.exclusive))
       return queue.consumers.isMoving && options.consumerTag !== moverTag ? queueMoves : queueInUse;
     if (this.consumers.has(subscriber)) return `not-allowed: subscriber ${subscriber} is in use`;
-    const consumer = new Consumer(this, subscriber, queue, options, this.service.rules);
+    if (options.filter !== undefined && queue.traits.groupKey !== undefined) return filterOnGroups;
+    const consumer = makeConsumer(this, subscriber, queue, options, this.service);
+    if (typeof consumer === 'string') return consumer;
     this.consumers.set(subscriber, consumer);
     queue.addConsumer(consumer);
     return '';
@@ -391,6 +402,7 @@ export class Attachment implements GroupServicePort {
   }
 }
 
+const filterOnGroups = 'not-implemented: a filter on a queue with message groups (x-group-key)';
 const queueGone = 'not-found: the queue is gone';
 /** The client's side puts the queue's name before it. */
 const queueInUse = 'access-refused: in exclusive use';

@@ -46,6 +46,7 @@ export class QueueConsumers {
   add(consumer: Consumer): void {
     this.all.add(consumer);
     if (consumer.exclusive) this.exclusive = consumer;
+    if (consumer.browses) return;
     // After a failure consumers come again in any order: the one that was given messages goes on.
     const goesOn = consumer.wasActive && this.active?.hasDelivered === false;
     if (this.active === undefined || goesOn) this.active = consumer;
@@ -56,11 +57,11 @@ export class QueueConsumers {
     consumer.closed = true;
     this.all.delete(consumer);
     if (this.exclusive === consumer) this.exclusive = undefined;
-    if (consumer.waiting) this.noteClosed(consumer);
+    if (consumer.waiting && consumer.reader === undefined) this.noteClosed(consumer);
     if (this.active !== consumer) return undefined;
     this.active = undefined;
     for (const other of this.all) {
-      if (other.attachment.state === AttachmentState.closed) continue;
+      if (other.attachment.state === AttachmentState.closed || other.browses) continue;
       this.active = other;
       break;
     }
@@ -109,7 +110,7 @@ export class QueueConsumers {
   /** It can be given a message now. */
   mayTake(consumer: Consumer): boolean {
     if (consumer.closed || consumer.credit <= 0 || !isAttached(consumer.attachment)) return false;
-    if (consumer !== this.active && this.isSingle()) return false;
+    if (consumer !== this.active && this.isSingle() && !consumer.browses) return false;
     if (!consumer.attachment.client.congested) return true;
     consumer.parked = true;
     return false;

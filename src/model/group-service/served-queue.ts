@@ -26,15 +26,15 @@ import { markerFormat, moverTag } from './marker-format.js';
 import { Choice } from './message-groups.js';
 import { QueueConsumers } from './queue-consumers.js';
 import { QueueReads } from './queue-reads.js';
+import { Readers } from './readers.js';
 import type { Rerouting } from './rerouting.js';
 import { SettlementBatch } from './settlement-batch.js';
 import { Shedding } from './shedding.js';
 
 /** Entries looked at in one step of giving back what a node held. */
 export const giveBackSlice = 512;
-/** Messages purged in one turn. */
+/** Messages purged, or sent elsewhere, in one turn. */
 const purgeSlice = 16_384;
-/** The same of messages that are sent elsewhere. */
 const rerouteSlice = 256;
 
 /** One for all queues: it is valid only while it is handed over. */
@@ -68,6 +68,8 @@ export class ServedQueue implements QueueWatcher, Expiring {
   private namedEarly: Lsn[] = [];
   /** Once a message went out of a queue whose priorities have shares. */
   private shares: FairShares | undefined;
+  /** Of subscriptions with filters, and of those that browse. */
+  private readers: Readers | undefined;
   private readonly service: GroupService;
   /** The highest position handed to anyone. */
   private handedUpTo: Lsn;
@@ -133,26 +135,28 @@ export class ServedQueue implements QueueWatcher, Expiring {
     this.isUnused = false;
     this.service.leases.used(this);
     if (this.consumers.size === 1) this.service.uses.consumerCame(this);
-    this.enlist(consumer);
+    if (consumer.reader !== undefined) (this.readers ??= new Readers()).add(consumer.reader);
+    this.wake(consumer);
   }
 
   removeConsumer(consumer: Consumer): void {
     const next = this.consumers.remove(consumer);
-    if (next !== undefined) this.enlist(next);
+    this.readers = this.readers?.without(consumer);
+    if (next !== undefined) this.wake(next);
     if (this.consumers.size === 0) this.service.leases.used(this);
   }
 
   grant(consumer: Consumer, count: number): void {
     consumer.credit += count;
     this.keyed?.granted(consumer);
-    this.enlist(consumer);
+    this.wake(consumer);
   }
 
   /** The way to the consumer's node has room again. */
   unpark(consumer: Consumer): void {
     consumer.parked = false;
     this.keyed?.granted(consumer);
-    this.enlist(consumer);
+    this.wake(consumer);
   }
 
   addGet(get: PendingGet): void {
@@ -169,7 +173,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   }
 
   get hasDemand(): boolean {
-    return this.consumers.hasWaiting || this.gets.length > 0;
+    return this.consumers.hasWaiting || this.gets.length > 0 || this.readers?.hasDemand === true;
   }
 
   // ---- what clients say of messages they hold ----
@@ -241,6 +245,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
     } else {
       this.state.index.giveBack(entry, delivered || position < this.handedUpTo);
       this.keyed?.returned(position);
+      this.readers?.returned(position);
     }
     this.service.dispatchSoon(this);
   }
@@ -260,12 +265,13 @@ export class ServedQueue implements QueueWatcher, Expiring {
     const before = index.ready;
     const slice = this.service.state.slices.size(giveBackSlice);
     const back: Lsn[] = [];
-    const isTold = this.traits.countsReturns || this.keyed !== undefined;
+    const isTold = this.traits.countsReturns || this.keyed !== undefined || this.readers !== undefined;
     const note = isTold ? (position: Lsn): void => void back.push(position) : undefined;
     const next = index.giveBackOf(holder, this.service.rules.flagReaped, from, slice, note);
     for (const position of back) {
       const left = this.traits.countsReturns && this.countReturn(index.find(position)!);
       if (!left) this.keyed?.returned(position);
+      this.readers?.returned(position);
     }
     if (index.ready > before || back.length > 0) this.service.dispatchSoon(this);
     return next;
@@ -345,7 +351,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
     if (this.gone || !this.serveGets()) return 0;
     const { fairShares } = this.traits;
     const { state } = this.service;
-    let count = 0;
+    let count = this.readers?.run(max, () => this.service.dispatchLater(this)) ?? 0;
     for (; this.consumers.hasWaiting; count++) {
       const entry = this.next(fairShares);
       if (entry === undefined) {
@@ -357,7 +363,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
         this.reads.load(chunk);
         break;
       }
-      if (count === max) {
+      if (count >= max) {
         this.service.dispatchLater(this);
         break;
       }
@@ -372,8 +378,9 @@ export class ServedQueue implements QueueWatcher, Expiring {
       this.deliverTo(consumer, entry, chunk);
       this.enlist(consumer);
     }
-    // The next one may be for a get again.
-    if (count > 0 && this.gets.length > 0 && this.keyed !== undefined) this.service.dispatchLater(this);
+    // The next one may be for a get again; what came back, for a reader.
+    if ((count > 0 && this.gets.length > 0 && this.keyed !== undefined) || this.readers?.isDue === true)
+      this.service.dispatchLater(this);
     return count + this.shedding.run(max - count);
   }
 
@@ -389,7 +396,8 @@ export class ServedQueue implements QueueWatcher, Expiring {
     this.service.dispatchSoon(this);
   }
 
-  private deliverTo(consumer: Consumer, entry: Entry, chunk: Chunk): void {
+  /** A client gets the message, which is ready; it takes it, unless it browses. */
+  deliverTo(consumer: Consumer, entry: Entry, chunk: Chunk): void {
     const position = entry.position;
     view.set(chunk.bytes!, chunk.view!, entry.offset);
     // Somebody else than the mover comes upon a marker: it is said again.
@@ -398,7 +406,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
     const redelivered = this.isFlagged(entry);
     consumer.hasDelivered = true;
     consumer.credit -= deliveryCost(consumer.noAck, view);
-    this.hand(entry, position, consumer.noAck, consumer.attachment, consumer);
+    if (!consumer.browses) this.hand(entry, position, consumer.noAck, consumer.attachment, consumer);
     const { client } = consumer.attachment;
     client.deliver(consumer.subscriber, this.incarnation, position, redelivered, view, this.returnsOf(position));
   }
@@ -458,11 +466,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
       if (!may) return true;
       const position = entry.position;
       view.set(chunk.bytes, chunk.view!, entry.offset);
-      if (view.format === markerFormat) {
-        this.dequeue(entry);
-        continue;
-      }
-      if (view.isLarge && !get.attachment.bodies.take(view, this.incarnation)) {
+      if (view.format === markerFormat || (view.isLarge && !get.attachment.bodies.take(view, this.incarnation))) {
         this.dequeue(entry);
         continue;
       }
@@ -472,6 +476,12 @@ export class ServedQueue implements QueueWatcher, Expiring {
       const returns = this.returnsOf(position);
       get.attachment.client.got(get.request, this.incarnation, position, redelivered, index.ready, view, returns);
     }
+  }
+
+  /** It may be given messages: in its turn, or by its reader. */
+  wake(consumer: Consumer): void {
+    if (consumer.reader === undefined) this.enlist(consumer);
+    else if (consumer.reader.wants) this.service.dispatchSoon(this);
   }
 
   private enlist(consumer: Consumer): void {

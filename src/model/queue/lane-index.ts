@@ -5,6 +5,7 @@
  */
 import type { MessageIndex } from './message-index.js';
 import type { Entry } from './piece.js';
+import type { PieceList } from './piece-list.js';
 import { type PiecePool, QueueIndex } from './queue-index.js';
 
 /** An octet of the basic class's properties (AMQP 0-9-1 §1.8). */
@@ -14,6 +15,8 @@ export class LaneIndex implements MessageIndex {
   /** The highest lane. */
   readonly top: number;
   readonly base: number;
+  /** See MessageIndex. */
+  lists: readonly PieceList[] = [];
   private readonly pool: PiecePool;
   private readonly byPriority = new Map<number, QueueIndex>();
   /** The same, highest first. */
@@ -222,6 +225,7 @@ export class LaneIndex implements MessageIndex {
       this.byPriority.set(priority, lane);
       const sorted = [...this.byPriority].sort(([a], [b]) => b - a);
       this.lanes = sorted.map(([, one]) => one);
+      this.lists = this.lanes.flatMap((one) => one.lists);
       this.levels = sorted.map(([level]) => level);
     }
     return lane;

@@ -3,10 +3,13 @@
  * priority first. Entries that it returns are flyweights, valid until the index changes or is asked again.
  */
 import type { Entry } from './piece.js';
+import type { PieceList } from './piece-list.js';
 
 export type { Entry } from './piece.js';
 
 export interface MessageIndex {
+  /** Its entries: a list for each lane, the one that goes first first. */
+  readonly lists: readonly PieceList[];
   /** Messages that may be delivered. */
   readonly ready: number;
   /** Messages that a client holds. */

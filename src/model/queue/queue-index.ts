@@ -11,7 +11,7 @@
  */
 import type { MessageIndex } from './message-index.js';
 import { countedBody, Entry, EntryFlag, EntryState, entrySpan, stateMask } from './piece.js';
-import { PiecePool } from './piece-list.js';
+import { type PieceList, PiecePool } from './piece-list.js';
 import { noPiece, PieceTable } from './piece-table.js';
 import { PositionHeap } from './position-heap.js';
 import type { Piece } from './piece.js';
@@ -25,6 +25,7 @@ export class QueueIndex implements MessageIndex {
   delivered = 0;
   bodyBytes = 0;
   readyBytes = 0;
+  readonly lists: readonly PieceList[];
   private readonly table: PieceTable;
   private readonly heap = new PositionHeap();
   private readonly next = new Entry(noPiece);
@@ -37,6 +38,7 @@ export class QueueIndex implements MessageIndex {
 
   constructor(pool: PiecePool = new PiecePool()) {
     this.table = new PieceTable(pool);
+    this.lists = [this.table.list];
   }
 
   get size(): number {

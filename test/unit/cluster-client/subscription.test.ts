@@ -12,6 +12,7 @@ function subscription(events: string[]): ClusterSubscription {
     opened: () => events.push('opened'),
     ended: () => events.push('ended'),
     closed() {},
+    count: () => Promise.reject(new Error('not asked here')),
     takeOver: () => assert.fail('nothing moves'),
   };
   const sink = { deliver() {}, forEachHeld() {}, cancelled: (_: unknown, reason: string) => events.push(reason) };
@@ -78,6 +79,9 @@ class FakeClient implements HolderClient {
     this.said.push(`${this.name} ended`);
   }
   closed(): void {}
+  count(): Promise<never> {
+    return Promise.reject(new Error('not asked here'));
+  }
   takeOver(incarnation: number, request: ConsumeRequest): ClusterSubscription {
     const one = new ClusterSubscription(this, incarnation, 1, request, 0);
     this.taken.push(one);

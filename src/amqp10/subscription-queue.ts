@@ -1,0 +1,149 @@
+/**
+ * Subscriptions that outlive their links (§3.5.3, §3.5.6, §3.5.7): queues that are bound to an exchange, and named by the client's container
+ * and the link. What the source was is kept with the queue, in an argument; so any node finds it again.
+ *
+ *   attach ──► there, and the same ──► goes on        detach ──► stays, as long as its expiry-policy and timeout say
+ *     │   └──► there, but other ─────► made anew      detach, closed ──► goes
+ *     └──► without a source: whatever is there under that name
+ */
+import { Refusal, RefusedError } from '../base/errors.js';
+import type { Arguments } from '../model/broker.js';
+import type { FilterDefinition } from '../model/selection/message-filter.js';
+import { type Attach, Condition, Described, MapValue, Scalar, Source, symbol, textOf } from './codec/index.js';
+import { LinkError } from './errors.js';
+import { bindQueue } from './node-lookup.js';
+import type { Bound, SourceContext, SourceNode } from './source-node.js';
+
+/** The queue's argument with the source, as JSON. */
+const sourceArgument = 'x-amqp10-source';
+const nameBytesMax = 255;
+/** Longest `x-expires`. */
+const expiresMaxMs = 0xffff_ffff;
+const selectorCode = 0x468c_0000_0004n;
+
+/** What is kept of a source. */
+interface Kept {
+  readonly address: string;
+  readonly durable: number;
+  readonly expiryPolicy: string;
+  readonly timeout: number;
+  readonly capabilities: readonly string[];
+  readonly routingKey: string;
+  readonly binding: Arguments;
+  readonly filter?: FilterDefinition;
+}
+
+/** The source of an exchange is a subscription that is kept, or shared. */
+export function isSubscription({ durable, expiryPolicy, timeout, capabilities }: Source): boolean {
+  return durable > 0 || expiryPolicy === 'never' || timeout > 0 || capabilities?.includes('shared') === true;
+}
+
+/** Rejects with RefusedError or LinkError. */
+export async function openSubscription(
+  context: SourceContext,
+  request: Attach,
+  bound: Bound,
+  answer: Source,
+): Promise<SourceNode> {
+  const { broker, vhost, id, permissions } = context;
+  const { durable, expiryPolicy, timeout, capabilities = [] } = answer;
+  // Others' links may be of a shared one, which goes with the last of them.
+  const isVolatile = durable === 0 && expiryPolicy !== 'never' && timeout === 0;
+  const queue = queueName(context, request.name, capabilities, isVolatile);
+  for (const need of ['configure', 'read', 'write'] as const) permissions.require(need, 'queue', queue);
+  const kept: Kept = {
+    address: textOf(answer.address)!,
+    durable,
+    expiryPolicy,
+    timeout,
+    capabilities,
+    routingKey: bound.routingKey,
+    binding: bound.arguments,
+    ...(bound.filter === undefined ? {} : { filter: bound.filter }),
+  };
+  const text = JSON.stringify(kept, (_key, one: unknown) => (typeof one === 'bigint' ? String(one) : one));
+  const known = await keptOf(context, queue);
+  if (known !== undefined && known !== text) await dropOther(context, queue);
+  const goesAlone = expiryPolicy !== 'never';
+  const expires = goesAlone && timeout > 0 ? { 'x-expires': Math.min(timeout * 1000, expiresMaxMs) } : {};
+  await broker.wiring.declareQueue({
+    vhost,
+    name: queue,
+    passive: false,
+    durable: durable > 0,
+    exclusive: false,
+    autoDelete: goesAlone && timeout === 0,
+    arguments: { ...expires, [sourceArgument]: text },
+    connection: id,
+  });
+  await bindQueue(context, queue, bound);
+  return node(context, queue, bound.filter, answer);
+}
+
+/** A link without a source asks for a subscription that is there (as clients of JMS do to end one). Rejects with LinkError not-found. */
+export async function lookUpSubscription(context: SourceContext, request: Attach): Promise<SourceNode> {
+  const queue = queueName(context, request.name, request.desiredCapabilities ?? [], false);
+  context.permissions.require('read', 'queue', queue);
+  const text = await keptOf(context, queue);
+  if (text === undefined) throw new LinkError(Condition.notFound, `no subscription '${request.name}' of this client`);
+  const { address, durable, expiryPolicy, timeout, capabilities, filter } = JSON.parse(text) as Kept;
+  const source = Object.assign(new Source(), { address, durable, expiryPolicy, timeout, capabilities });
+  if (filter?.selector !== undefined)
+    source.filter = new MapValue([
+      [symbol('jms-selector'), new Described(new Scalar('ulong', selectorCode), filter.selector)],
+    ]);
+  return node(context, queue, filter, source);
+}
+
+function node(context: SourceContext, queue: string, filter: FilterDefinition | undefined, source: Source): SourceNode {
+  const leave = (closed: boolean): void => {
+    if (!closed) return;
+    const { broker, vhost, id } = context;
+    // Others may use it too.
+    broker.wiring.deleteQueue(vhost, queue, { ifUnused: true, ifEmpty: false, connection: id }).catch(() => {});
+  };
+  return { queue, filter, browses: false, source, leave };
+}
+
+/**
+ * The name of its queue. `shared`: links of one subscription have names that differ behind `|` (as Qpid JMS has them). `global`: of all
+ * clients, else of those with the same container-id. Throws LinkError if it is too long.
+ */
+function queueName(
+  { containerId }: SourceContext,
+  linkName: string,
+  capabilities: readonly string[],
+  isVolatile: boolean,
+): string {
+  const isGlobal = capabilities.includes('global');
+  const isShared = isGlobal || capabilities.includes('shared');
+  const own = isShared ? linkName.split('|', 1)[0]! : linkName;
+  const owner = isGlobal ? '' : encodeURIComponent(containerId);
+  const name = `${isVolatile ? 'volatile' : 'durable'}-subscription/${owner}/${encodeURIComponent(own)}`;
+  if (Buffer.byteLength(name) <= nameBytesMax) return name;
+  const text = `container-id and link name are too long for a subscription: its queue's name would have more than ${nameBytesMax} bytes`;
+  throw new LinkError(Condition.invalidField, text);
+}
+
+/** What is kept under that name; '' = a queue that is no subscription. */
+async function keptOf({ broker, vhost }: SourceContext, queue: string): Promise<string | undefined> {
+  try {
+    const { arguments: table } = await broker.queueStatus(vhost, queue);
+    const text = table[sourceArgument];
+    return typeof text === 'string' ? text : '';
+  } catch (error) {
+    if (error instanceof RefusedError && error.kind === Refusal.notFound) return undefined;
+    throw error;
+  }
+}
+
+/** Whoever subscribes to something else by the same name gives the old one up (JMS 2.0 §8.3.3), unless it is in use. */
+async function dropOther({ broker, vhost, id }: SourceContext, queue: string): Promise<void> {
+  try {
+    await broker.wiring.deleteQueue(vhost, queue, { ifUnused: true, ifEmpty: false, connection: id });
+  } catch (error) {
+    if (!(error instanceof RefusedError) || error.kind !== Refusal.preconditionFailed) throw error;
+    const text = 'the subscription is in use, with another source or filter; detach its links first';
+    throw new LinkError(Condition.resourceLocked, text);
+  }
+}
