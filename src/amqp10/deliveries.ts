@@ -10,19 +10,25 @@ import { Outcome, Unacked } from '../model/unacked.js';
 import {
   Condition,
   Descriptor,
+  type DeliveryState,
   type DispositionView,
   MessageView,
   type Modified,
+  Released,
   StateKind,
   stateAt,
+  type TransactionalState,
   type TransferHead,
 } from './codec/index.js';
 import { DeliveryLead } from './delivery-lead.js';
-import { describeFault, LinkError } from './errors.js';
+import { describeFault, LinkError, SessionError } from './errors.js';
 import type { OutgoingLink } from './outgoing-link.js';
+import type { OwnSettlements } from './own-settlements.js';
 import { ahead } from './serial.js';
 import type { SessionHost } from './session-host.js';
+import { StagedDeliveries, type StagingHost } from './staged-deliveries.js';
 import { type BodyTaker, StreamedBody } from './streamed-body.js';
+import { unknownTransaction } from './transaction-table.js';
 import type { TransferWindow } from './transfer-window.js';
 
 /** What an outgoing link needs besides its session. */
@@ -36,18 +42,21 @@ export interface OutgoingHost extends SessionHost {
   readonly windowMax: number;
   /** The link's credit is to be looked at in this turn. */
   creditDue(link: OutgoingLink): void;
-  /** What the link's client holds goes back. */
-  giveBack(link: OutgoingLink): void;
+  /** What the link's client holds goes back. Returns whether something stays held. */
+  giveBack(link: OutgoingLink): boolean;
 }
 
 /** All sessions share them: a delivery is out before the next comes. */
 const view = new MessageView();
 const lead = new DeliveryLead();
+const released = new Released();
 
-export class Deliveries implements DeliverySink, Flushable, BodyTaker {
+export class Deliveries implements DeliverySink, Flushable, BodyTaker, StagingHost {
   private readonly host: SessionHost;
   private readonly window: TransferWindow;
-  private unacked: Unacked = new Unacked();
+  unacked: Unacked = new Unacked();
+  /** Those that transactions settle. */
+  private readonly staged = new StagedDeliveries(this);
   /** Ids of deliveries, as numbers that do not go round. */
   private next = 0;
   private due: OutgoingLink[] = [];
@@ -58,13 +67,15 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker {
   private isFull = false;
   private closed = false;
   private readonly opened: () => void;
+  private readonly settlements: OwnSettlements;
   /** The window has opened in this turn. */
   private hasOpened = false;
 
   /** @param opened the links may deliver again: the window has opened without a word of the client */
-  constructor(host: SessionHost, window: TransferWindow, opened: () => void) {
+  constructor(host: SessionHost, window: TransferWindow, settlements: OwnSettlements, opened: () => void) {
     this.host = host;
     this.window = window;
+    this.settlements = settlements;
     this.opened = opened;
   }
 
@@ -243,12 +254,68 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker {
   settle(disposition: DispositionView): number {
     const first = this.numberOf(disposition.first);
     const last = this.numberOf(disposition.last);
-    const outcome = outcomeOf(disposition);
-    if (outcome === undefined || last < first) return 0;
-    const count = this.unacked.settleRange(first, last, outcome);
+    if (last < first) return 0;
+    const { state: kind, settled, bytes, stateAt: at, stateEnd } = disposition;
+    const state = kind === StateKind.other ? stateAt(bytes, at, stateEnd) : undefined;
+    if (state?.descriptor === Descriptor.transactionalState) {
+      this.stage(first, last, state, settled);
+      return 0;
+    }
+    const outcome = outcomeOf(kind, state, settled);
+    if (outcome === undefined) return 0;
+    const count = this.settleRange(first, last, outcome, disposition, state);
     if (outcome === Outcome.requeue) this.host.counters.requeued += count;
     else this.host.counters.acknowledged += count;
     return count;
+  }
+
+  private settleRange(
+    first: number,
+    last: number,
+    outcome: Outcome,
+    { state: kind, settled }: DispositionView,
+    state: DeliveryState | undefined,
+  ): number {
+    const { unacked, settlements } = this;
+    if (kind === StateKind.none && !this.staged.isEmpty) return this.settleUnstaged(first, last);
+    if (settled) return unacked.settleRange(first, last, outcome);
+    // The client waits for our settlement.
+    if (kind !== StateKind.accepted)
+      unacked.forEachIn(first, last, (number) => {
+        settlements.expect(number, state ?? released);
+        if (outcome === Outcome.requeue) settlements.settlementSafe(number);
+      });
+    return unacked.settleRange(first, last, outcome, settlements);
+  }
+
+  /** A transaction settles them (§4.4.2). Throws SessionError unknown-id. */
+  private stage(first: number, last: number, { txnId, outcome: state }: TransactionalState, settled: boolean): void {
+    const transaction = this.host.transactions.get(txnId);
+    if (transaction === undefined) throw new SessionError(Condition.transactionUnknownId, unknownTransaction(txnId));
+    const outcome = outcomeOf(StateKind.other, state, settled);
+    if (outcome === undefined) return;
+    const error = this.staged.stage(first, last, transaction, outcome, state, settled);
+    if (error !== undefined) transaction.fail(error);
+  }
+
+  /** Those that are in a transaction are settled with it. */
+  private settleUnstaged(first: number, last: number): number {
+    const others: number[] = [];
+    this.unacked.forEachIn(first, last, (number) => {
+      if (!this.staged.settledByClient(number)) others.push(number);
+    });
+    for (const number of others) this.unacked.settle(number, false, Outcome.requeue);
+    return others.length;
+  }
+
+  settled(number: number, state: DeliveryState | undefined): void {
+    if (this.closed) return;
+    if (state !== undefined && state.descriptor !== Descriptor.accepted) this.settlements.expect(number, state);
+    this.settlements.settlementSafe(number);
+  }
+
+  heldLess(): void {
+    if (!this.closed && this.regainsRoom()) this.opened();
   }
 
   /** The client has settled some of as many as it may hold: its links can have credit again. */
@@ -281,10 +348,16 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker {
     if (!this.closed) this.opened();
   }
 
-  /** The link ends, and the session goes on. */
-  giveBack(link: OutgoingLink): void {
-    if (this.closed) return;
-    this.unacked.takeAllOf(link, (holder, position) => holder.requeue(position));
+  /** The link ends, and the session goes on. Returns whether transactions settle some of what its client holds: that stays held. */
+  giveBack(link: OutgoingLink): boolean {
+    if (this.closed) return false;
+    const keeps = this.staged.isEmpty ? undefined : (number: number): boolean => this.staged.keeps(number);
+    let isHolding = false;
+    this.unacked.takeAllOf(
+      link,
+      (holder, position) => holder.requeue(position),
+      keeps === undefined ? undefined : (number) => keeps(number) && (isHolding = true),
+    );
     const { body } = this;
     if (body?.link === link) {
       this.body = null;
@@ -293,6 +366,7 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker {
     }
     this.window.drop(link.ownHandle);
     this.opensSoon();
+    return isHolding;
   }
 
   /** The session ends: what its client holds is given back by the broker, which asks for it, when the links have closed their subscriptions. */
@@ -301,6 +375,7 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker {
   }
 
   close(): void {
+    this.staged.close();
     this.host.broker.forgetSink(this);
     this.unacked = new Unacked();
     this.body?.close();
@@ -316,16 +391,14 @@ function sizeOf(message: EnqueueView, redelivered: boolean, returns: number): nu
 }
 
 /** Undefined: nothing is settled by it. */
-function outcomeOf({ state, settled, bytes, stateAt: at, stateEnd }: DispositionView): Outcome | undefined {
-  if (state === StateKind.accepted) return Outcome.ack;
-  if (state === StateKind.released) return Outcome.requeue;
+function outcomeOf(kind: StateKind, state: DeliveryState | undefined, settled: boolean): Outcome | undefined {
+  if (kind === StateKind.accepted) return Outcome.ack;
+  if (kind === StateKind.released) return Outcome.requeue;
   // Settled without a word: the default outcome, which is released here (§2.6.12, §3.5.3).
-  if (state === StateKind.none) return settled ? Outcome.requeue : undefined;
-  const outcome = stateAt(bytes, at, stateEnd);
-  if (outcome === undefined || outcome.descriptor === Descriptor.received) return settled ? Outcome.requeue : undefined;
-  if (outcome.descriptor === Descriptor.rejected) return Outcome.reject;
-  if (outcome.descriptor === Descriptor.modified) return modified(outcome);
-  return outcome.descriptor === Descriptor.accepted ? Outcome.ack : Outcome.requeue;
+  if (state === undefined || state.descriptor === Descriptor.received) return settled ? Outcome.requeue : undefined;
+  if (state.descriptor === Descriptor.rejected) return Outcome.reject;
+  if (state.descriptor === Descriptor.modified) return modified(state);
+  return state.descriptor === Descriptor.accepted ? Outcome.ack : Outcome.requeue;
 }
 
 /** Whoever wants it no more is not given it again: as in RabbitMQ it is refused for all. */

@@ -157,6 +157,11 @@ export interface PublishOwner {
 /** Owns publishes that nobody wants to be told of. */
 export const nobody: PublishOwner = { completed(): void {}, refused(): void {} };
 
+/** Told when what its client said of a message is safe. */
+export interface SettlementOwner {
+  settlementSafe(tag: number): void;
+}
+
 /** Whoever was given messages and owes an answer for each. Positions are those of the deliveries. */
 export interface Holder {
   ack(position: number): void;
@@ -166,6 +171,8 @@ export interface Holder {
   reject(position: number): void;
   /** Back to its place, as if it had never been delivered: the client did not see it. */
   release(position: number): void;
+  /** As `ack`, or `reject`; the owner is told when every in-sync replica knows it, in a later phase or turn. */
+  settleTold(position: number, rejects: boolean, owner: SettlementOwner, tag: number): void;
 }
 
 export interface Subscription extends Holder {

@@ -3,7 +3,9 @@ import type { Case } from './case.js';
 import { connections10 } from './cases10/connections.js';
 import { clients10 } from './cases10/clients.js';
 import { largeDeliveries10 } from './cases10/large-deliveries.js';
+import { retirement10 } from './cases10/retirement.js';
 import { links10, sessions10 } from './cases10/sessions.js';
+import { transactions10 } from './cases10/transactions.js';
 import { transfers10 } from './cases10/transfers.js';
 import { connections } from './cases/connections.js';
 import { consuming } from './cases/consuming.js';
@@ -69,6 +71,8 @@ export const cases: readonly Case[] = [
   ...sessions10,
   ...links10,
   ...transfers10,
+  ...transactions10,
+  ...retirement10,
   ...largeDeliveries10,
   ...clients10,
 ];

@@ -29,7 +29,7 @@ import { OpeningSubscriptions } from './opening-subscriptions.js';
 import { PassedOn } from './passed-on.js';
 import { PublishOutbox } from './publish-outbox.js';
 import { type PurgeOutcome, type QueueCount, Requests } from './requests.js';
-import { Settlement, SettlementRing } from './settlement-ring.js';
+import { Settlement, type SettlementOwner, SettlementRing } from './settlement-ring.js';
 import { ClusterSubscription, type HolderClient, type QueueDestination, QueueHolder } from './subscription.js';
 import { Subscriptions } from './subscriptions.js';
 import { type ServiceControl, settle, type Tie } from './tie.js';
@@ -231,8 +231,8 @@ export class GroupClient implements HolderClient, Flushable {
 
   // ---- HolderClient ----
 
-  settle(kind: Settlement, incarnation: number, position: number): void {
-    this.settlements.push(kind, incarnation, position);
+  settle(kind: Settlement, incarnation: number, position: number, owner?: SettlementOwner, tag?: number): void {
+    this.settlements.push(kind, incarnation, position, owner, tag);
     if (this.direct !== undefined) {
       this.settlements.sent++;
       settle(this.direct, kind, incarnation, position);

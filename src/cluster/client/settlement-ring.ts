@@ -3,8 +3,14 @@
  * (kind, incarnation, position) between `answered` and `end`, of which everything before `sent` was told to the present
  * attachment. It cannot outgrow what clients held, which their credit bounds.
  *
+ * Of some an owner is to be told that they are answered. Room for owners is made when the first comes.
+ *
  *   answered ── told, no answer yet ── sent ── not told yet ── end
  */
+import type { SettlementOwner } from '../../model/broker.js';
+
+export type { SettlementOwner };
+
 export const Settlement = { ack: 0, requeue: 1, release: 2, reject: 3 } as const;
 export type Settlement = (typeof Settlement)[keyof typeof Settlement];
 
@@ -22,6 +28,8 @@ export class SettlementRing {
   private incarnations: Float64Array;
   private positions: Float64Array;
   private mask: number;
+  private owners: (SettlementOwner | null)[] | null = null;
+  private tags: Float64Array = new Float64Array(0);
 
   constructor(capacity = 1024) {
     this.kinds = new Uint8Array(capacity);
@@ -30,12 +38,17 @@ export class SettlementRing {
     this.mask = capacity - 1;
   }
 
-  push(kind: Settlement, incarnation: number, position: number): void {
+  /** @param owner is told of `tag` when it is answered */
+  push(kind: Settlement, incarnation: number, position: number, owner?: SettlementOwner, tag: number = 0): void {
     if (this.end - this.answered > this.mask) this.grow();
     const at = this.end++ & this.mask;
     this.kinds[at] = kind;
     this.incarnations[at] = incarnation;
     this.positions[at] = position;
+    if (owner === undefined) return;
+    if (this.owners === null) this.makeOwners();
+    this.owners![at] = owner;
+    this.tags[at] = tag;
   }
 
   kind(number: number): Settlement {
@@ -50,7 +63,7 @@ export class SettlementRing {
 
   /** The first `count` entries told to the present attachment are committed. */
   settled(count: number): void {
-    this.answered = Math.max(this.answered, Math.min(this.base + count, this.sent));
+    this.answerTo(Math.max(this.answered, Math.min(this.base + count, this.sent)));
   }
 
   /**
@@ -80,6 +93,7 @@ export class SettlementRing {
       this.kinds[to & this.mask] = kind;
       this.incarnations[to & this.mask] = this.incarnation(from);
       this.positions[to & this.mask] = this.position(from);
+      if (this.owners !== null && to !== from) this.moveOwner(this.owners, from & this.mask, to & this.mask);
       to++;
     }
     this.end = to;
@@ -89,24 +103,51 @@ export class SettlementRing {
 
   /** Nobody will ever answer. */
   clear(): void {
-    this.answered = this.end;
     this.sent = this.end;
     this.base = this.end;
+    this.answerTo(this.end);
+  }
+
+  private answerTo(number: number): void {
+    const { answered, owners, mask } = this;
+    this.answered = number;
+    if (owners === null) return;
+    for (let one = answered; one < number; one++) {
+      const owner = owners[one & mask]!;
+      if (owner === null) continue;
+      owners[one & mask] = null;
+      owner.settlementSafe(this.tags[one & mask]!);
+    }
+  }
+
+  private makeOwners(): void {
+    this.owners = new Array<SettlementOwner | null>(this.mask + 1).fill(null);
+    this.tags = new Float64Array(this.mask + 1);
+  }
+
+  private moveOwner(owners: (SettlementOwner | null)[], from: number, to: number): void {
+    owners[to] = owners[from]!;
+    this.tags[to] = this.tags[from]!;
+    owners[from] = null;
   }
 
   private grow(): void {
-    const { kinds, incarnations, positions, mask } = this;
+    const { kinds, incarnations, positions, mask, owners, tags } = this;
     const capacity = (mask + 1) * 2;
     this.kinds = new Uint8Array(capacity);
     this.incarnations = new Float64Array(capacity);
     this.positions = new Float64Array(capacity);
     this.mask = capacity - 1;
+    if (owners !== null) this.makeOwners();
     for (let number = this.answered; number < this.end; number++) {
       const from = number & mask;
       const to = number & this.mask;
       this.kinds[to] = kinds[from]!;
       this.incarnations[to] = incarnations[from]!;
       this.positions[to] = positions[from]!;
+      if (owners === null) continue;
+      this.owners![to] = owners[from]!;
+      this.tags[to] = tags[from]!;
     }
   }
 }

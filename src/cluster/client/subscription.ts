@@ -2,12 +2,12 @@ import { Refusal } from '../../base/errors.js';
 import type { ConsumeRequest, DeliverySink, Holder, Subscription } from '../../model/broker.js';
 import { queueMoves, type SubscribeOptions } from '../../model/group-port.js';
 import { queueRefused } from './refusal.js';
-import { Settlement } from './settlement-ring.js';
+import { Settlement, type SettlementOwner } from './settlement-ring.js';
 import type { ServiceControl } from './tie.js';
 
 /** What the holders of messages need from their group's client. */
 export interface HolderClient {
-  settle(kind: Settlement, incarnation: number, position: number): void;
+  settle(kind: Settlement, incarnation: number, position: number, owner?: SettlementOwner, tag?: number): void;
   /** The service of the present attachment, if there is one. */
   readonly port: ServiceControl | undefined;
   /** The service is to be granted the credit of a new subscription at the end of this turn, after its answer was sent. */
@@ -52,6 +52,9 @@ export class QueueHolder implements Holder {
   }
   release(position: number): void {
     this.client.settle(Settlement.release, this.incarnation, position);
+  }
+  settleTold(position: number, rejects: boolean, owner: SettlementOwner, tag: number): void {
+    this.client.settle(rejects ? Settlement.reject : Settlement.ack, this.incarnation, position, owner, tag);
   }
 }
 

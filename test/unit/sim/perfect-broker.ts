@@ -144,6 +144,9 @@ class PerfectSubscription implements Subscription, Holder {
     }
     this.broker.dispatch(this.queue);
   }
+  settleTold(): void {
+    throw new Error('the workload does not ask for it');
+  }
   reject(position: number): void {
     const message = this.take(position);
     if (message !== undefined) this.broker.bury(this.queue, message);
