@@ -5,8 +5,10 @@ import { type Flushable, Phase } from '../base/turn.js';
 import { asAmqp10 } from '../conversion/to-amqp10.js';
 import { MessageFormat } from '../log/message-format.js';
 import type { EnqueueView } from '../log/record.js';
-import type { DeliverySink, Holder, Subscription } from '../model/broker.js';
+import type { DeliverySink, Holder, Modification, Subscription } from '../model/broker.js';
+import { annotationBytesMax } from '../model/returns.js';
 import { Outcome, Unacked } from '../model/unacked.js';
+import { ByteWriter } from '../wire/byte-writer.js';
 import {
   Condition,
   Descriptor,
@@ -20,6 +22,7 @@ import {
   type TransactionalState,
   type TransferHead,
 } from './codec/index.js';
+import { writeMap } from './codec/value-writer.js';
 import { DeliveryLead } from './delivery-lead.js';
 import { describeFault, LinkError, SessionError } from './errors.js';
 import type { OutgoingLink } from './outgoing-link.js';
@@ -264,7 +267,7 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker, StagingHo
     const outcome = outcomeOf(kind, state, settled);
     if (outcome === undefined) return 0;
     const count = this.settleRange(first, last, outcome, disposition, state);
-    if (outcome === Outcome.requeue) this.host.counters.requeued += count;
+    if (outcome === Outcome.requeue || outcome === Outcome.putBack) this.host.counters.requeued += count;
     else this.host.counters.acknowledged += count;
     return count;
   }
@@ -278,14 +281,32 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker, StagingHo
   ): number {
     const { unacked, settlements } = this;
     if (kind === StateKind.none && !this.staged.isEmpty) return this.settleUnstaged(first, last);
-    if (settled) return unacked.settleRange(first, last, outcome);
+    if (settled)
+      return isAnnotated(state) ? this.modifyRange(first, last, state) : unacked.settleRange(first, last, outcome);
     // The client waits for our settlement.
     if (kind !== StateKind.accepted)
       unacked.forEachIn(first, last, (number) => {
         settlements.expect(number, state ?? released);
-        if (outcome === Outcome.requeue) settlements.settlementSafe(number);
+        if (outcome !== Outcome.reject) settlements.settlementSafe(number);
       });
+    if (isAnnotated(state)) return this.modifyRange(first, last, state);
     return unacked.settleRange(first, last, outcome, settlements);
+  }
+
+  private modifyRange(first: number, last: number, modified: Modified): number {
+    const numbers: number[] = [];
+    this.unacked.forEachIn(first, last, (number) => numbers.push(number));
+    for (const number of numbers) this.giveBackOne(number, Outcome.requeue, modified);
+    return numbers.length;
+  }
+
+  giveBackOne(number: number, outcome: Outcome, state: DeliveryState | undefined): void {
+    if (!isAnnotated(state)) {
+      this.unacked.settle(number, false, outcome);
+      return;
+    }
+    const modification = modificationOf(state);
+    this.unacked.take(number, (holder, position) => holder.modify(position, modification));
   }
 
   /** A transaction settles them (§4.4.2). Throws SessionError unknown-id. */
@@ -304,7 +325,7 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker, StagingHo
     this.unacked.forEachIn(first, last, (number) => {
       if (!this.staged.settledByClient(number)) others.push(number);
     });
-    for (const number of others) this.unacked.settle(number, false, Outcome.requeue);
+    for (const number of others) this.unacked.settle(number, false, Outcome.putBack);
     return others.length;
   }
 
@@ -393,15 +414,30 @@ function sizeOf(message: EnqueueView, redelivered: boolean, returns: number): nu
 /** Undefined: nothing is settled by it. */
 function outcomeOf(kind: StateKind, state: DeliveryState | undefined, settled: boolean): Outcome | undefined {
   if (kind === StateKind.accepted) return Outcome.ack;
-  if (kind === StateKind.released) return Outcome.requeue;
+  if (kind === StateKind.released) return Outcome.putBack;
   // Settled without a word: the default outcome, which is released here (§2.6.12, §3.5.3).
-  if (state === undefined || state.descriptor === Descriptor.received) return settled ? Outcome.requeue : undefined;
+  if (state === undefined || state.descriptor === Descriptor.received) return settled ? Outcome.putBack : undefined;
   if (state.descriptor === Descriptor.rejected) return Outcome.reject;
   if (state.descriptor === Descriptor.modified) return modified(state);
-  return state.descriptor === Descriptor.accepted ? Outcome.ack : Outcome.requeue;
+  return state.descriptor === Descriptor.accepted ? Outcome.ack : Outcome.putBack;
 }
 
-/** Whoever wants it no more is not given it again: as in RabbitMQ it is refused for all. */
-function modified({ undeliverableHere }: Modified): Outcome {
-  return undeliverableHere ? Outcome.reject : Outcome.requeue;
+/** Whoever wants it no more is not given it again: as in RabbitMQ it is refused for all. What did not fail does not count. */
+function modified({ deliveryFailed, undeliverableHere }: Modified): Outcome {
+  if (undeliverableHere) return Outcome.reject;
+  return deliveryFailed ? Outcome.requeue : Outcome.putBack;
+}
+
+function isAnnotated(state: DeliveryState | undefined): state is Modified {
+  if (state?.descriptor !== Descriptor.modified || state.undeliverableHere) return false;
+  return (state.messageAnnotations?.entries.length ?? 0) > 0;
+}
+
+/** Throws SessionError. */
+function modificationOf({ deliveryFailed, messageAnnotations }: Modified): Modification {
+  const writer = new ByteWriter();
+  writeMap(writer, messageAnnotations!);
+  if (writer.length <= annotationBytesMax) return { isCounted: deliveryFailed, annotations: writer.take() };
+  const text = `annotations of ${writer.length} bytes in modified, there may be ${annotationBytesMax}`;
+  throw new SessionError(Condition.resourceLimitExceeded, text);
 }

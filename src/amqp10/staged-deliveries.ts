@@ -15,6 +15,8 @@ interface Staged {
 /** What it needs of its session. */
 export interface StagingHost {
   readonly unacked: Unacked;
+  /** It goes back to its place, as the client wants it. */
+  giveBackOne(number: number, outcome: Outcome, state: DeliveryState | undefined): void;
   /** The delivery is settled by us: the client is to be told. */
   settled(number: number, state: DeliveryState | undefined): void;
   /** The client holds less. */
@@ -75,7 +77,7 @@ export class StagedDeliveries {
   /** What the transaction takes out of queues is not the client's any more. */
   take(transaction: LocalTransaction, taken: TransactionSettlement[]): void {
     for (const [number, { transaction: whose, outcome }] of this.staged) {
-      if (whose !== transaction || outcome === Outcome.requeue) continue;
+      if (whose !== transaction || staysInQueue(outcome)) continue;
       const rejects = outcome === Outcome.reject;
       this.host.unacked.take(number, (holder, position) => taken.push({ holder, position, rejects }));
     }
@@ -84,7 +86,7 @@ export class StagedDeliveries {
   /** It is safe: what is to go back does so, and the client is told of what it has not settled itself. */
   committed(transaction: LocalTransaction): void {
     this.finish(transaction, (number, { outcome, state, isSettled }) => {
-      if (outcome === Outcome.requeue) this.host.unacked.settle(number, false, outcome);
+      if (staysInQueue(outcome)) this.host.giveBackOne(number, outcome, state);
       if (!isSettled) this.host.settled(number, state);
     });
   }
@@ -114,4 +116,8 @@ export class StagedDeliveries {
     }
     this.host.heldLess();
   }
+}
+
+function staysInQueue(outcome: Outcome): boolean {
+  return outcome === Outcome.requeue || outcome === Outcome.putBack;
 }

@@ -7,6 +7,8 @@ export const Outcome = {
   requeue: 1,
   /** Refused for good. */
   reject: 2,
+  /** As requeue, but that it came back does not count. */
+  putBack: 3,
 } as const;
 export type Outcome = (typeof Outcome)[keyof typeof Outcome];
 
@@ -167,6 +169,7 @@ export class Unacked {
     const position = this.positions[slot]!;
     const consumer = this.emptySlot(slot);
     if (outcome === Outcome.requeue) holder.requeue(position);
+    else if (outcome === Outcome.putBack) holder.putBack(position);
     else if (owner !== undefined) holder.settleTold(position, outcome === Outcome.reject, owner, this.tags[slot]!);
     else if (outcome === Outcome.ack) holder.ack(position);
     else holder.reject(position);

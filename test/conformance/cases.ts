@@ -3,6 +3,7 @@ import type { Case } from './case.js';
 import { connections10 } from './cases10/connections.js';
 import { clients10 } from './cases10/clients.js';
 import { largeDeliveries10 } from './cases10/large-deliveries.js';
+import { givingBack10 } from './cases10/giving-back.js';
 import { retirement10 } from './cases10/retirement.js';
 import { links10, sessions10 } from './cases10/sessions.js';
 import { transactions10 } from './cases10/transactions.js';
@@ -73,6 +74,7 @@ export const cases: readonly Case[] = [
   ...transfers10,
   ...transactions10,
   ...retirement10,
+  ...givingBack10,
   ...largeDeliveries10,
   ...clients10,
 ];

@@ -160,6 +160,12 @@ export class FakeHolder implements Holder {
   release(position: number): void {
     if (this.positions.delete(position)) this.queue.putBack(position, false);
   }
+  putBack(position: number): void {
+    this.requeue(position);
+  }
+  modify(position: number): void {
+    this.requeue(position);
+  }
   settleTold(position: number, rejects: boolean, owner: SettlementOwner, tag: number): void {
     if (rejects) this.reject(position);
     else this.ack(position);

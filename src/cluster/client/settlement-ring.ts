@@ -7,11 +7,11 @@
  *
  *   answered ── told, no answer yet ── sent ── not told yet ── end
  */
-import type { SettlementOwner } from '../../model/broker.js';
+import type { Modification, SettlementOwner } from '../../model/broker.js';
 
-export type { SettlementOwner };
+export type { Modification, SettlementOwner };
 
-export const Settlement = { ack: 0, requeue: 1, release: 2, reject: 3 } as const;
+export const Settlement = { ack: 0, requeue: 1, release: 2, reject: 3, putBack: 4, modify: 5 } as const;
 export type Settlement = (typeof Settlement)[keyof typeof Settlement];
 
 /** Mark of an entry that `restart` leaves out. */
@@ -30,12 +30,24 @@ export class SettlementRing {
   private mask: number;
   private owners: (SettlementOwner | null)[] | null = null;
   private tags: Float64Array = new Float64Array(0);
+  private readonly modifications = new Map<number, Modification>();
 
   constructor(capacity = 1024) {
     this.kinds = new Uint8Array(capacity);
     this.incarnations = new Float64Array(capacity);
     this.positions = new Float64Array(capacity);
     this.mask = capacity - 1;
+  }
+
+  /** A message goes back changed. */
+  pushModify(incarnation: number, position: number, modification: Modification): void {
+    this.modifications.set(this.end, modification);
+    this.push(Settlement.modify, incarnation, position);
+  }
+
+  /** Of an entry that is a `modify`. */
+  modification(number: number): Modification {
+    return this.modifications.get(number)!;
   }
 
   /** @param owner is told of `tag` when it is answered */
@@ -68,13 +80,13 @@ export class SettlementRing {
 
   /**
    * A new attachment: everything unanswered is to be told again, in order, but for what goes back to its queue: `returned` is told
-   * of that, newest first, for it is named with what is held. Entries from number `since` on were made while that was going on: they
+   * of that, newest first, for it is named with what is held, and says whether it is. Entries from number `since` on were made while that was going on: they
    * all stay, and `late` is told of them.
    */
   restart(
     since: number,
     late: (incarnation: number, position: number) => void,
-    returned: (kind: Settlement, incarnation: number, position: number) => void,
+    returned: (kind: Settlement, incarnation: number, position: number) => boolean,
   ): void {
     for (let number = this.end - 1; number >= this.answered; number--) {
       const kind = this.kind(number);
@@ -82,14 +94,16 @@ export class SettlementRing {
         late(this.incarnation(number), this.position(number));
         continue;
       }
-      if (kind !== Settlement.requeue && kind !== Settlement.release) continue;
-      returned(kind, this.incarnation(number), this.position(number));
-      this.kinds[number & this.mask] = dropped;
+      if (kind === Settlement.ack || kind === Settlement.reject) continue;
+      if (returned(kind, this.incarnation(number), this.position(number))) this.kinds[number & this.mask] = dropped;
     }
     let to = this.answered;
     for (let from = this.answered; from < this.end; from++) {
       const kind = this.kinds[from & this.mask]!;
+      const modification = this.modifications.size > 0 ? this.modifications.get(from) : undefined;
+      if (modification !== undefined) this.modifications.delete(from);
       if (kind === dropped) continue;
+      if (modification !== undefined) this.modifications.set(to, modification);
       this.kinds[to & this.mask] = kind;
       this.incarnations[to & this.mask] = this.incarnation(from);
       this.positions[to & this.mask] = this.position(from);
@@ -111,6 +125,7 @@ export class SettlementRing {
   private answerTo(number: number): void {
     const { answered, owners, mask } = this;
     this.answered = number;
+    if (this.modifications.size > 0) for (let one = answered; one < number; one++) this.modifications.delete(one);
     if (owners === null) return;
     for (let one = answered; one < number; one++) {
       const owner = owners[one & mask]!;

@@ -21,6 +21,13 @@ class Notes implements Holder {
   release(): void {
     assert.fail('a client cannot release');
   }
+  readonly putBacks: number[] = [];
+  putBack(position: number): void {
+    this.putBacks.push(position);
+  }
+  modify(): void {
+    assert.fail('Unacked does not modify');
+  }
   settleTold(position: number, rejects: boolean, owner: SettlementOwner, tag: number): void {
     (rejects ? this.rejected : this.acked).push(position);
     owner.settlementSafe(tag);

@@ -144,9 +144,13 @@ class PerfectSubscription implements Subscription, Holder {
     }
     this.broker.dispatch(this.queue);
   }
-  settleTold(): void {
-    throw new Error('the workload does not ask for it');
+  putBack(position: number): void {
+    this.requeue(position);
   }
+  modify(position: number): void {
+    this.requeue(position);
+  }
+  settleTold(): void {}
   reject(position: number): void {
     const message = this.take(position);
     if (message !== undefined) this.broker.bury(this.queue, message);
