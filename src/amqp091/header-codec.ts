@@ -1,4 +1,5 @@
 /** What the model has done with the headers of AMQP 0-9-1 messages, which it does not read itself. */
+import { annotationHeaders } from '../conversion/annotations.js';
 import type { EnqueueView } from '../log/record.js';
 import type { MessageProperty, Properties } from '../model/broker.js';
 import type { HeaderCodec } from '../model/dead-letter/death.js';
@@ -45,6 +46,9 @@ export const headerCodec: HeaderCodec = {
     const delay = delayIn(properties.headers()) ?? 0;
     return rewriteHeaders(properties, { headers: { [delayHeader]: -delay } });
   },
+
+  annotated: (message, annotations) =>
+    rewriteHeaders(propertiesOf(message), { headers: annotationHeaders(annotations) }),
 
   ttlMs(message) {
     const ms = propertiesOf(message).expirationMs;

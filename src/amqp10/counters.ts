@@ -16,6 +16,8 @@ export class Counters {
   requeued = 0;
   /** Deliveries that went back because the client could not take them yet. */
   heldBack = 0;
+  /** Declares and discharges that were refused. */
+  transactionsFailed = 0;
   linkErrors = 0;
   sessionErrors = 0;
   connectionErrors = 0;

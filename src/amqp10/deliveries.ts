@@ -5,24 +5,33 @@ import { type Flushable, Phase } from '../base/turn.js';
 import { asAmqp10 } from '../conversion/to-amqp10.js';
 import { MessageFormat } from '../log/message-format.js';
 import type { EnqueueView } from '../log/record.js';
-import type { DeliverySink, Holder, Subscription } from '../model/broker.js';
+import type { DeliverySink, Holder, Modification, Subscription } from '../model/broker.js';
+import { annotationBytesMax } from '../model/returns.js';
 import { Outcome, Unacked } from '../model/unacked.js';
+import { ByteWriter } from '../wire/byte-writer.js';
 import {
   Condition,
   Descriptor,
+  type DeliveryState,
   type DispositionView,
   MessageView,
   type Modified,
+  Released,
   StateKind,
   stateAt,
+  type TransactionalState,
   type TransferHead,
 } from './codec/index.js';
+import { writeMap } from './codec/value-writer.js';
 import { DeliveryLead } from './delivery-lead.js';
-import { describeFault, LinkError } from './errors.js';
+import { describeFault, LinkError, SessionError } from './errors.js';
 import type { OutgoingLink } from './outgoing-link.js';
+import type { OwnSettlements } from './own-settlements.js';
 import { ahead } from './serial.js';
 import type { SessionHost } from './session-host.js';
+import { StagedDeliveries, type StagingHost } from './staged-deliveries.js';
 import { type BodyTaker, StreamedBody } from './streamed-body.js';
+import { unknownTransaction } from './transaction-table.js';
 import type { TransferWindow } from './transfer-window.js';
 
 /** What an outgoing link needs besides its session. */
@@ -36,18 +45,21 @@ export interface OutgoingHost extends SessionHost {
   readonly windowMax: number;
   /** The link's credit is to be looked at in this turn. */
   creditDue(link: OutgoingLink): void;
-  /** What the link's client holds goes back. */
-  giveBack(link: OutgoingLink): void;
+  /** What the link's client holds goes back. Returns whether something stays held. */
+  giveBack(link: OutgoingLink): boolean;
 }
 
 /** All sessions share them: a delivery is out before the next comes. */
 const view = new MessageView();
 const lead = new DeliveryLead();
+const released = new Released();
 
-export class Deliveries implements DeliverySink, Flushable, BodyTaker {
+export class Deliveries implements DeliverySink, Flushable, BodyTaker, StagingHost {
   private readonly host: SessionHost;
   private readonly window: TransferWindow;
-  private unacked: Unacked = new Unacked();
+  unacked: Unacked = new Unacked();
+  /** Those that transactions settle. */
+  private readonly staged = new StagedDeliveries(this);
   /** Ids of deliveries, as numbers that do not go round. */
   private next = 0;
   private due: OutgoingLink[] = [];
@@ -58,13 +70,15 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker {
   private isFull = false;
   private closed = false;
   private readonly opened: () => void;
+  private readonly settlements: OwnSettlements;
   /** The window has opened in this turn. */
   private hasOpened = false;
 
   /** @param opened the links may deliver again: the window has opened without a word of the client */
-  constructor(host: SessionHost, window: TransferWindow, opened: () => void) {
+  constructor(host: SessionHost, window: TransferWindow, settlements: OwnSettlements, opened: () => void) {
     this.host = host;
     this.window = window;
+    this.settlements = settlements;
     this.opened = opened;
   }
 
@@ -243,12 +257,86 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker {
   settle(disposition: DispositionView): number {
     const first = this.numberOf(disposition.first);
     const last = this.numberOf(disposition.last);
-    const outcome = outcomeOf(disposition);
-    if (outcome === undefined || last < first) return 0;
-    const count = this.unacked.settleRange(first, last, outcome);
-    if (outcome === Outcome.requeue) this.host.counters.requeued += count;
+    if (last < first) return 0;
+    const { state: kind, settled, bytes, stateAt: at, stateEnd } = disposition;
+    const state = kind === StateKind.other ? stateAt(bytes, at, stateEnd) : undefined;
+    if (state?.descriptor === Descriptor.transactionalState) {
+      this.stage(first, last, state, settled);
+      return 0;
+    }
+    const outcome = outcomeOf(kind, state, settled);
+    if (outcome === undefined) return 0;
+    const count = this.settleRange(first, last, outcome, disposition, state);
+    if (outcome === Outcome.requeue || outcome === Outcome.putBack) this.host.counters.requeued += count;
     else this.host.counters.acknowledged += count;
     return count;
+  }
+
+  private settleRange(
+    first: number,
+    last: number,
+    outcome: Outcome,
+    { state: kind, settled }: DispositionView,
+    state: DeliveryState | undefined,
+  ): number {
+    const { unacked, settlements } = this;
+    if (kind === StateKind.none && !this.staged.isEmpty) return this.settleUnstaged(first, last);
+    if (settled)
+      return isAnnotated(state) ? this.modifyRange(first, last, state) : unacked.settleRange(first, last, outcome);
+    // The client waits for our settlement.
+    if (kind !== StateKind.accepted)
+      unacked.forEachIn(first, last, (number) => {
+        settlements.expect(number, state ?? released);
+        if (outcome !== Outcome.reject) settlements.settlementSafe(number);
+      });
+    if (isAnnotated(state)) return this.modifyRange(first, last, state);
+    return unacked.settleRange(first, last, outcome, settlements);
+  }
+
+  private modifyRange(first: number, last: number, modified: Modified): number {
+    const numbers: number[] = [];
+    this.unacked.forEachIn(first, last, (number) => numbers.push(number));
+    for (const number of numbers) this.giveBackOne(number, Outcome.requeue, modified);
+    return numbers.length;
+  }
+
+  giveBackOne(number: number, outcome: Outcome, state: DeliveryState | undefined): void {
+    if (!isAnnotated(state)) {
+      this.unacked.settle(number, false, outcome);
+      return;
+    }
+    const modification = modificationOf(state);
+    this.unacked.take(number, (holder, position) => holder.modify(position, modification));
+  }
+
+  /** A transaction settles them (§4.4.2). Throws SessionError unknown-id. */
+  private stage(first: number, last: number, { txnId, outcome: state }: TransactionalState, settled: boolean): void {
+    const transaction = this.host.transactions.get(txnId);
+    if (transaction === undefined) throw new SessionError(Condition.transactionUnknownId, unknownTransaction(txnId));
+    const outcome = outcomeOf(StateKind.other, state, settled);
+    if (outcome === undefined) return;
+    const error = this.staged.stage(first, last, transaction, outcome, state, settled);
+    if (error !== undefined) transaction.fail(error);
+  }
+
+  /** Those that are in a transaction are settled with it. */
+  private settleUnstaged(first: number, last: number): number {
+    const others: number[] = [];
+    this.unacked.forEachIn(first, last, (number) => {
+      if (!this.staged.settledByClient(number)) others.push(number);
+    });
+    for (const number of others) this.unacked.settle(number, false, Outcome.putBack);
+    return others.length;
+  }
+
+  settled(number: number, state: DeliveryState | undefined): void {
+    if (this.closed) return;
+    if (state !== undefined && state.descriptor !== Descriptor.accepted) this.settlements.expect(number, state);
+    this.settlements.settlementSafe(number);
+  }
+
+  heldLess(): void {
+    if (!this.closed && this.regainsRoom()) this.opened();
   }
 
   /** The client has settled some of as many as it may hold: its links can have credit again. */
@@ -281,10 +369,16 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker {
     if (!this.closed) this.opened();
   }
 
-  /** The link ends, and the session goes on. */
-  giveBack(link: OutgoingLink): void {
-    if (this.closed) return;
-    this.unacked.takeAllOf(link, (holder, position) => holder.requeue(position));
+  /** The link ends, and the session goes on. Returns whether transactions settle some of what its client holds: that stays held. */
+  giveBack(link: OutgoingLink): boolean {
+    if (this.closed) return false;
+    const keeps = this.staged.isEmpty ? undefined : (number: number): boolean => this.staged.keeps(number);
+    let isHolding = false;
+    this.unacked.takeAllOf(
+      link,
+      (holder, position) => holder.requeue(position),
+      keeps === undefined ? undefined : (number) => keeps(number) && (isHolding = true),
+    );
     const { body } = this;
     if (body?.link === link) {
       this.body = null;
@@ -293,6 +387,7 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker {
     }
     this.window.drop(link.ownHandle);
     this.opensSoon();
+    return isHolding;
   }
 
   /** The session ends: what its client holds is given back by the broker, which asks for it, when the links have closed their subscriptions. */
@@ -301,6 +396,7 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker {
   }
 
   close(): void {
+    this.staged.close();
     this.host.broker.forgetSink(this);
     this.unacked = new Unacked();
     this.body?.close();
@@ -316,19 +412,32 @@ function sizeOf(message: EnqueueView, redelivered: boolean, returns: number): nu
 }
 
 /** Undefined: nothing is settled by it. */
-function outcomeOf({ state, settled, bytes, stateAt: at, stateEnd }: DispositionView): Outcome | undefined {
-  if (state === StateKind.accepted) return Outcome.ack;
-  if (state === StateKind.released) return Outcome.requeue;
+function outcomeOf(kind: StateKind, state: DeliveryState | undefined, settled: boolean): Outcome | undefined {
+  if (kind === StateKind.accepted) return Outcome.ack;
+  if (kind === StateKind.released) return Outcome.putBack;
   // Settled without a word: the default outcome, which is released here (§2.6.12, §3.5.3).
-  if (state === StateKind.none) return settled ? Outcome.requeue : undefined;
-  const outcome = stateAt(bytes, at, stateEnd);
-  if (outcome === undefined || outcome.descriptor === Descriptor.received) return settled ? Outcome.requeue : undefined;
-  if (outcome.descriptor === Descriptor.rejected) return Outcome.reject;
-  if (outcome.descriptor === Descriptor.modified) return modified(outcome);
-  return outcome.descriptor === Descriptor.accepted ? Outcome.ack : Outcome.requeue;
+  if (state === undefined || state.descriptor === Descriptor.received) return settled ? Outcome.putBack : undefined;
+  if (state.descriptor === Descriptor.rejected) return Outcome.reject;
+  if (state.descriptor === Descriptor.modified) return modified(state);
+  return state.descriptor === Descriptor.accepted ? Outcome.ack : Outcome.putBack;
 }
 
-/** Whoever wants it no more is not given it again: as in RabbitMQ it is refused for all. */
-function modified({ undeliverableHere }: Modified): Outcome {
-  return undeliverableHere ? Outcome.reject : Outcome.requeue;
+/** Whoever wants it no more is not given it again: as in RabbitMQ it is refused for all. What did not fail does not count. */
+function modified({ deliveryFailed, undeliverableHere }: Modified): Outcome {
+  if (undeliverableHere) return Outcome.reject;
+  return deliveryFailed ? Outcome.requeue : Outcome.putBack;
+}
+
+function isAnnotated(state: DeliveryState | undefined): state is Modified {
+  if (state?.descriptor !== Descriptor.modified || state.undeliverableHere) return false;
+  return (state.messageAnnotations?.entries.length ?? 0) > 0;
+}
+
+/** Throws SessionError. */
+function modificationOf({ deliveryFailed, messageAnnotations }: Modified): Modification {
+  const writer = new ByteWriter();
+  writeMap(writer, messageAnnotations!);
+  if (writer.length <= annotationBytesMax) return { isCounted: deliveryFailed, annotations: writer.take() };
+  const text = `annotations of ${writer.length} bytes in modified, there may be ${annotationBytesMax}`;
+  throw new SessionError(Condition.resourceLimitExceeded, text);
 }

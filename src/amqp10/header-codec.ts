@@ -3,6 +3,7 @@
  * annotation `x-opt-deaths`, the last one first, one for each queue and reason, with a count; `x-first-death-*` and `x-last-death-*` tell
  * of the first and the last. The ttl goes.
  */
+import { annotationsIn } from '../conversion/annotations.js';
 import { type DeathRecord, deathAnnotation, deathsInAnnotation, toDeathAnnotation } from '../conversion/deaths.js';
 import { Annotation } from '../conversion/names.js';
 import { toArguments, uuidText } from '../conversion/values.js';
@@ -78,6 +79,14 @@ export const headerCodec10: HeaderCodec = {
   },
 
   fields: (message) => fields.set(message),
+
+  annotated(message, annotations) {
+    const head = viewOf(message);
+    return rewriteHead(head, {
+      annotations: withEntries(head.keptAnnotations(), annotationsIn(annotations)),
+      dropsTtl: false,
+    });
+  },
 
   ttlMs(message) {
     const { ttlMs } = viewOf(message);

@@ -6,14 +6,26 @@
  * While a queue that the link has published to is too full (`x-flow-stop-count`) its credit is taken back; what is under way counts.
  */
 import { findDestination, type Destination } from './node-lookup.js';
-import { absent, type Attach, Condition, Descriptor, Flow, Target, textOf, type TransferView } from './codec/index.js';
+import {
+  absent,
+  type Attach,
+  Condition,
+  Descriptor,
+  Flow,
+  stateAt,
+  Target,
+  textOf,
+  type TransferView,
+} from './codec/index.js';
 import { LinkError } from './errors.js';
 import { type DynamicNode, makeDynamic } from './dynamic-node.js';
 import { addressOf } from './temporary-queue.js';
 import { Link, LinkState } from './link.js';
 import { Publisher, type PublishingLink } from './publisher.js';
 import { add } from './serial.js';
+import type { LocalTransaction } from './local-transaction.js';
 import type { SessionHost } from './session-host.js';
+import { unknownTransaction } from './transaction-table.js';
 import type { Route, StopWaiter } from '../model/broker.js';
 
 /** The first buffer for a message in several frames; more is allocated only as it really arrives. */
@@ -37,6 +49,8 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
   private deliveryId = 0;
   private settled = false;
   private messageFormat = 0;
+  /** That the delivery is part of. */
+  private transaction: LocalTransaction | null = null;
   private gathered: Uint8Array = nothing;
   private received = 0;
   /** A queue is too full: the client was told that it has no credit. */
@@ -66,7 +80,7 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     const { host, request } = this;
     const { target } = request;
     if (target === undefined || target.descriptor !== Descriptor.target)
-      throw new LinkError(Condition.notImplemented, 'a link without a target, or to a transaction coordinator');
+      throw new LinkError(Condition.notImplemented, 'a link without a target');
     if (target.dynamic) {
       this.dynamic = await makeDynamic(host, target.dynamicNodeProperties);
       return { exchange: '', routingKey: this.dynamic.queue };
@@ -96,6 +110,7 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     if (this.state === LinkState.attaching) throw this.withoutCredit();
     if (this.state !== LinkState.attached) return;
     if (!this.inDelivery) this.begin(view);
+    else if (view.stateAt !== absent) this.checkTransaction(view);
     if (view.settled) this.settled = true;
     if (view.aborted) return this.finish();
     const { bytes, payloadStart, payloadEnd } = view;
@@ -145,6 +160,7 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
 
   protected release(): void {
     if (this.isStopped) this.host.broker.stops.forget(this);
+    this.leaveTransaction();
     this.dropGathered();
     this.publisher.close();
     this.dynamic?.leave();
@@ -159,15 +175,37 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
       throw new LinkError(Condition.invalidField, 'the first transfer of a delivery has no delivery-id');
     if (view.resume) throw new LinkError(Condition.notImplemented, 'deliveries are not resumed here');
     if (this.credit === 0) throw this.withoutCredit();
+    if (view.stateAt !== absent) this.transaction = this.transactionOf(view);
+    if (this.transaction !== null) this.transaction.partial++;
     this.inDelivery = true;
     this.deliveryId = view.deliveryId;
     this.settled = false;
     this.messageFormat = view.messageFormat === absent ? 0 : view.messageFormat;
   }
 
+  /** A delivery is part of one transaction at most, and all of it is (§4.4.1). */
+  private checkTransaction(view: TransferView): void {
+    if (this.transactionOf(view) !== this.transaction)
+      throw new LinkError(Condition.invalidField, 'the frames of a delivery name different transactions');
+  }
+
+  private transactionOf({ bytes, stateAt: at, stateEnd }: TransferView): LocalTransaction | null {
+    const state = stateAt(bytes, at, stateEnd);
+    if (state?.descriptor !== Descriptor.transactionalState) return null;
+    const transaction = this.host.transactions.get(state.txnId);
+    if (transaction !== undefined) return transaction;
+    throw new LinkError(Condition.transactionUnknownId, unknownTransaction(state.txnId));
+  }
+
+  private leaveTransaction(): void {
+    if (this.transaction !== null) this.transaction.partial--;
+    this.transaction = null;
+  }
+
   /** The delivery is complete, or aborted: it has used its credit. */
   private finish(): void {
     this.inDelivery = false;
+    this.leaveTransaction();
     this.credit--;
     this.deliveryCount = add(this.deliveryCount, 1);
     if (this.gathered !== nothing) this.dropGathered();
@@ -176,10 +214,11 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
   }
 
   private publish(bytes: Uint8Array, start: number, end: number): void {
-    const { settled, deliveryId } = this;
-    if (!settled) this.unsettled++;
+    const { settled, deliveryId, transaction } = this;
+    // What is published in a transaction has its outcome at once.
+    if (!settled && transaction === null) this.unsettled++;
     try {
-      this.publisher.publish(bytes, start, end, deliveryId, settled, this.messageFormat);
+      this.publisher.publish(bytes, start, end, deliveryId, settled, this.messageFormat, transaction);
     } finally {
       this.finish();
     }

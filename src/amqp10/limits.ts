@@ -33,6 +33,11 @@ export interface Limits extends OutputLimits {
   linkCredit: number;
   /** Bytes that a client may send after publishers were stopped; above it the socket is not read. */
   gatedBytesMax: number;
+  /** Transactions of a connection that are not discharged. */
+  transactionsMax: number;
+  /** Publishes and settlements of a transaction, and bytes that they take: they are sent off, and written into the log, in one turn. */
+  transactionSizeMax: number;
+  transactionBytesMax: number;
   /** Deliveries of a session that its client holds unsettled. */
   unsettledMax: number;
   /** Deliveries that the broker may make ahead on a link. */
@@ -56,6 +61,9 @@ export const defaultLimits: Limits = {
   incomingWindow: 8_192,
   linkCredit: 1_000,
   gatedBytesMax: 1024 * 1024,
+  transactionsMax: 64,
+  transactionSizeMax: 8_192,
+  transactionBytesMax: 16 * 1024 * 1024,
   unsettledMax: 1_048_576,
   creditWindow: 1_000,
   outputBytesMax: 1024 * 1024,

@@ -99,9 +99,14 @@ export class OutgoingLink extends Link implements Recipient {
     if (this.attachedWith(reply)) this.replenish();
   }
 
-  /** The client has told where it is, and what it takes (§2.6.7). */
+  /** The client has told where it is, and what it takes (§2.6.7). Throws LinkError. */
   flow(view: FlowView): void {
     if (this.state !== LinkState.attaching && this.state !== LinkState.attached) return;
+    if (view.acquiresInTransaction)
+      throw new LinkError(
+        Condition.notImplemented,
+        'acquiring messages in a transaction (txn-id of a flow): settle them in it',
+      );
     if (view.linkCredit !== absent) {
       const seen = view.deliveryCount === absent ? 0 : view.deliveryCount;
       this.credit = Math.max(0, ahead(add(seen, view.linkCredit), this.deliveryCount));
@@ -196,9 +201,10 @@ export class OutgoingLink extends Link implements Recipient {
 
   protected release(): void {
     this.drain.stop();
-    this.deliveries.giveBack(this);
+    const isHolding = this.deliveries.giveBack(this);
     if (this.subscription !== null) this.host.output.consumerCount--;
-    this.subscription?.close();
+    if (isHolding) void this.subscription?.cancel();
+    else this.subscription?.close();
     this.node?.leave(this.isClosing);
   }
 

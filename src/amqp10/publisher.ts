@@ -6,19 +6,33 @@ import { RefusedError } from '../base/errors.js';
 import { MessageFormat } from '../log/message-format.js';
 import { immediately } from '../log/record.js';
 import { nobody, type Properties, type Route } from '../model/broker.js';
-import { AmqpError, Condition, MessageView, textOf } from './codec/index.js';
+import {
+  Accepted,
+  AmqpError,
+  Condition,
+  type DeliveryState,
+  MessageView,
+  Rejected,
+  Released,
+  textOf,
+  TransactionalState,
+} from './codec/index.js';
 import { parseAddress } from './addresses.js';
 import { LinkError, toAmqpError } from './errors.js';
 import { headersOf, moreKeysOf, propertyText } from './header-codec.js';
+import type { LocalTransaction } from './local-transaction.js';
 import type { Destination } from './node-lookup.js';
 import { PublishOutcome, type PublishSource } from './outcome-ledger.js';
 import type { SessionHost } from './session-host.js';
+import { StagedMessage } from './staged-message.js';
 
 /** All links share it: a message is gone before the next comes. */
 const message = new MessageView();
 const readHeaders = () => headersOf(message);
 const readProperty: Properties = (name) => propertyText(message, name);
 const noKeys: readonly string[] = [];
+const accepted = new Accepted();
+const released = new Released();
 /** Exchange and routing key as records have them. */
 const shortStringMax = 255;
 /** Routing is done at once, key by key. */
@@ -56,14 +70,15 @@ export class Publisher {
     deliveryId: number,
     settled: boolean,
     messageFormat: number,
+    transaction: LocalTransaction | null,
   ): void {
     try {
       if (messageFormat !== 0)
         throw new AmqpError(Condition.notImplemented, `message-format ${messageFormat}: 0 is known`);
       message.set(bytes, start, end);
-      this.send(deliveryId, settled);
+      this.send(deliveryId, settled, transaction);
     } catch (error) {
-      this.refuse(error, deliveryId, settled);
+      this.refuse(error, deliveryId, settled, transaction);
     }
   }
 
@@ -72,15 +87,35 @@ export class Publisher {
     this.route = null;
   }
 
-  private refuse(error: unknown, deliveryId: number, settled: boolean): void {
+  private refuse(error: unknown, deliveryId: number, settled: boolean, transaction: LocalTransaction | null): void {
     if (error instanceof LinkError || !(error instanceof AmqpError || error instanceof RefusedError)) throw error;
     const known = toAmqpError(error);
+    // Nobody waits for its outcome: the discharge tells it.
+    if (settled)
+      transaction?.fail(new AmqpError(Condition.transactionRollback, `a message was refused: ${known.message}`));
     if (settled || known.condition === Condition.unauthorizedAccess)
       throw new LinkError(known.condition, known.message);
-    this.host.ledger.answer(deliveryId, this.source, PublishOutcome.rejected, known);
+    if (transaction !== null) this.answer(deliveryId, transaction, rejectedWith(known));
+    else this.host.ledger.answer(deliveryId, this.source, PublishOutcome.rejected, known);
   }
 
-  private send(deliveryId: number, settled: boolean): void {
+  /** Its commit publishes the message. What the outcome will be is told at once (§4.4.1). */
+  private stage(deliveryId: number, settled: boolean, route: Route, transaction: LocalTransaction): void {
+    let outcome: DeliveryState = released;
+    if (route.queueCount > 0 || !route.isKnown) {
+      const moreKeys = message.annotationsStart >= 0 ? moreKeysOf(message) : noKeys;
+      const { routeExchange, routeKey = '' } = this;
+      const error = transaction.publish(new StagedMessage(routeExchange, routeKey, moreKeys, this.host.parts));
+      outcome = error === undefined ? accepted : rejectedWith(error);
+    }
+    if (!settled) this.answer(deliveryId, transaction, outcome);
+  }
+
+  private answer(deliveryId: number, { id }: LocalTransaction, outcome: DeliveryState): void {
+    this.host.answer(deliveryId, Object.assign(new TransactionalState(), { txnId: id, outcome }));
+  }
+
+  private send(deliveryId: number, settled: boolean, transaction: LocalTransaction | null): void {
     const { host } = this;
     const { broker, parts, ledger } = host;
     const { ttlMs, bytes, start, bodyStart, end } = message;
@@ -103,7 +138,9 @@ export class Publisher {
     parts.bodyBytes = bytes;
     parts.bodyStart = bodyStart;
     parts.bodyLength = end - bodyStart;
-    if (settled) {
+    if (transaction !== null) {
+      this.stage(deliveryId, settled, route, transaction);
+    } else if (settled) {
       broker.publish(route, parts, nobody, 0);
     } else if (route.queueCount === 0 && route.isKnown) {
       ledger.answer(deliveryId, this.source, PublishOutcome.released);
@@ -180,6 +217,10 @@ export class Publisher {
     const text = `user-id property set to '${named}' but authenticated user was '${user}'`;
     throw new AmqpError(Condition.unauthorizedAccess, text);
   }
+}
+
+function rejectedWith(error: AmqpError): Rejected {
+  return Object.assign(new Rejected(), { error: error.fields });
 }
 
 /** An address in a message: if it is none, that is the message's affair. */

@@ -5,12 +5,13 @@ import type { Broker, ConnectionId } from '../model/broker.js';
 import type { Permissions } from '../security/permissions.js';
 import type { Output } from '../socket/output.js';
 import type { Turn } from '../base/turn.js';
-import type { AmqpError, Flow, FrameWriter, Performative } from './codec/index.js';
+import type { AmqpError, DeliveryState, Flow, FrameWriter, Performative } from './codec/index.js';
 import type { Counters } from './counters.js';
 import type { Limits } from './limits.js';
 import type { Link } from './link.js';
 import type { OutcomeLedger } from './outcome-ledger.js';
 import type { PartialBytes } from './partial-bytes.js';
+import type { TransactionTable } from './transaction-table.js';
 
 /** What a session needs of its connection. */
 export interface ConnectionHost {
@@ -50,9 +51,12 @@ export interface ConnectionHost {
 export interface SessionHost
   extends Omit<ConnectionHost, 'send' | 'fail' | 'linkAttached' | 'sessionGone' | 'flushDue'> {
   readonly ledger: OutcomeLedger;
+  readonly transactions: TransactionTable;
   send(body: Performative): void;
   /** Session's and link's flow state: a flow about that link (§2.7.4). */
   sendFlow(flow: Flow): void;
+  /** What becomes of a delivery of the client: it is settled with that, at once. */
+  answer(deliveryId: number, state: DeliveryState): void;
   linkFailed(link: Link, error: unknown): void;
   /** Outcomes of the link's publishes are being told: `topUp` is due when all are. */
   toldOutcome(link: { topUp(): void }): void;

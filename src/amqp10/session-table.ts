@@ -16,6 +16,7 @@ import {
 import { SessionError } from './errors.js';
 import { Session } from './session.js';
 import type { ConnectionHost } from './session-host.js';
+import { TransactionTable } from './transaction-table.js';
 
 /** All connections share them: a frame is done with before the next comes. */
 const transferView = new TransferView();
@@ -27,6 +28,7 @@ export class SessionTable {
   peerChannelMax = 0xffff;
   private readonly host: ConnectionHost;
   private readonly closed: () => void;
+  private readonly transactions: TransactionTable;
   private readonly sessions: Map<number, Session> = new Map();
   private readonly ownChannels: (Session | undefined)[] = [];
 
@@ -34,6 +36,7 @@ export class SessionTable {
   constructor(host: ConnectionHost, closed: () => void) {
     this.host = host;
     this.closed = closed;
+    this.transactions = new TransactionTable(host);
   }
 
   forEach(visit: (session: Session) => void): void {
@@ -130,7 +133,7 @@ export class SessionTable {
         `more sessions than the peer's channel-max (${this.peerChannelMax}) has room for`,
       );
     counters.sessions++;
-    const session = new Session(this.host, channel, own, request);
+    const session = new Session(this.host, channel, own, request, this.transactions);
     this.sessions.set(channel, session);
     this.ownChannels[own] = session;
   }

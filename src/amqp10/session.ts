@@ -20,6 +20,7 @@ import {
   Begin,
   Condition,
   Descriptor,
+  type DeliveryState,
   type Detach,
   Disposition,
   type DispositionView,
@@ -29,9 +30,9 @@ import {
   type FrameWriter,
   type Performative,
   Rejected,
-  stateAt,
   type TransferView,
 } from './codec/index.js';
+import { CoordinatorLink } from './coordinator-link.js';
 import type { Counters } from './counters.js';
 import { Deliveries, type OutgoingHost } from './deliveries.js';
 import { describeFault, isFault, LinkError, SessionError, toAmqpError } from './errors.js';
@@ -40,9 +41,11 @@ import type { Limits } from './limits.js';
 import { type Link, LinkState } from './link.js';
 import { OutcomeLedger, PublishOutcome } from './outcome-ledger.js';
 import { OutgoingLink } from './outgoing-link.js';
+import { OwnSettlements } from './own-settlements.js';
 import type { PartialBytes } from './partial-bytes.js';
 import { add } from './serial.js';
 import type { ConnectionHost } from './session-host.js';
+import type { TransactionTable } from './transaction-table.js';
 import { TransferWindow } from './transfer-window.js';
 
 /** There are clients, rhea among them, whose window stays shut after a flow from here when the numbers of transfers have gone round. */
@@ -57,10 +60,12 @@ const stateOf = {
 export class Session implements OutgoingHost {
   readonly channel: number;
   readonly ledger: OutcomeLedger;
+  readonly transactions: TransactionTable;
   private readonly connection: ConnectionHost;
   private readonly ownChannel: number;
   private readonly window: TransferWindow;
   private readonly deliveries: Deliveries;
+  private readonly settlements: OwnSettlements;
   private readonly links: Map<number, Link> = new Map();
   /** By our handles; the client's own. */
   private readonly ownHandles: (Link | undefined)[] = [];
@@ -74,8 +79,15 @@ export class Session implements OutgoingHost {
   /** Links whose outcomes were told in this turn. */
   private told: { topUp(): void }[] = [];
 
-  constructor(connection: ConnectionHost, channel: number, ownChannel: number, request: Begin) {
+  constructor(
+    connection: ConnectionHost,
+    channel: number,
+    ownChannel: number,
+    request: Begin,
+    transactions: TransactionTable,
+  ) {
     this.connection = connection;
+    this.transactions = transactions;
     this.channel = channel;
     this.ownChannel = ownChannel;
     this.nextIncomingId = request.nextOutgoingId;
@@ -84,7 +96,8 @@ export class Session implements OutgoingHost {
     const { frames, output } = connection;
     this.window = new TransferWindow(frames, output, ownChannel, firstTransferId, 0, () => this.askForRoom());
     this.window.update(undefined, request.incomingWindow);
-    this.deliveries = new Deliveries(this, this.window, () => this.replenish());
+    this.settlements = new OwnSettlements(() => this.outcomesDue());
+    this.deliveries = new Deliveries(this, this.window, this.settlements, () => this.replenish());
     this.ledger = new OutcomeLedger(() => this.outcomesDue());
     const begin = new Begin();
     begin.remoteChannel = channel;
@@ -104,13 +117,13 @@ export class Session implements OutgoingHost {
     this.incomingRoom--;
     this.nextIncomingId = add(this.nextIncomingId, 1);
     const link = this.linkOf(view.handle);
-    if (!(link instanceof IncomingLink))
+    if (link instanceof OutgoingLink)
       throw new SessionError(
         Condition.sessionErrantLink,
         `a transfer on link '${link.name}', where this broker is the sender`,
       );
     try {
-      link.transfer(view);
+      (link as IncomingLink | CoordinatorLink).transfer(view);
     } catch (error) {
       endLink(link, error);
     }
@@ -125,23 +138,30 @@ export class Session implements OutgoingHost {
     if (view.handle === absent) {
       if (view.echo) this.sendFlow(new Flow());
     } else {
-      const link = this.linkOf(view.handle);
-      if (link instanceof OutgoingLink) link.flow(view);
-      else (link as IncomingLink).flow(view.deliveryCount, view.echo);
+      this.linkFlow(this.linkOf(view.handle), view);
     }
     if (!wasOpen && this.window.isOpen) this.replenish();
   }
 
+  private linkFlow(link: Link, view: FlowView): void {
+    if (!(link instanceof OutgoingLink))
+      return (link as IncomingLink | CoordinatorLink).flow(view.deliveryCount, view.echo);
+    try {
+      link.flow(view);
+    } catch (error) {
+      endLink(link, error);
+    }
+  }
+
   disposition(view: DispositionView): void {
     if (this.ended || !view.role) return;
-    const count = this.deliveries.settle(view);
-    if (count > 0 && !view.settled) this.settleToo(view);
+    this.deliveries.settle(view);
     if (this.deliveries.regainsRoom()) this.replenish();
   }
 
   attach(request: Attach): void {
     if (this.ended) return;
-    const { handle, name, role } = request;
+    const { handle, name } = request;
     if (handle > this.limits.handleMax)
       throw new Failure(
         Condition.connectionFramingError,
@@ -159,7 +179,7 @@ export class Session implements OutgoingHost {
         Condition.resourceLimitExceeded,
         `link '${name}' needs a handle above the peer's handle-max`,
       );
-    const link = role ? new OutgoingLink(this, request, own) : new IncomingLink(this, request, own);
+    const link = this.newLink(request, own);
     this.links.set(handle, link);
     this.ownHandles[own] = link;
     this.counters.links++;
@@ -233,12 +253,13 @@ export class Session implements OutgoingHost {
       rejected.error = error?.fields;
       this.frames.dispositionWith(this.ownChannel, true, first, rejected);
     });
+    this.settlements.flush((first, last, state) => this.settle(first, last, state));
     const { told } = this;
     this.told = [];
     for (const link of told) link.topUp();
   }
 
-  // SessionHost and OutgoingHost
+  // What links need
 
   get sink(): DeliverySink {
     return this.deliveries;
@@ -255,12 +276,17 @@ export class Session implements OutgoingHost {
   creditDue(link: OutgoingLink): void {
     this.deliveries.creditDue(link);
   }
-  giveBack(link: OutgoingLink): void {
-    this.deliveries.giveBack(link);
+  giveBack(link: OutgoingLink): boolean {
+    return this.deliveries.giveBack(link);
   }
 
   send(body: Performative): void {
     this.connection.send(this.ownChannel, body);
+  }
+
+  answer(deliveryId: number, state: DeliveryState): void {
+    if (!this.ended)
+      this.send(Object.assign(new Disposition(), { role: true, first: deliveryId, settled: true, state }));
   }
 
   sendFlow(flow: Flow): void {
@@ -344,21 +370,22 @@ export class Session implements OutgoingHost {
 
   // Private
 
+  private newLink(request: Attach, ownHandle: number): OutgoingLink | IncomingLink | CoordinatorLink {
+    if (request.role) return new OutgoingLink(this, request, ownHandle);
+    const isCoordinator = request.target?.descriptor === Descriptor.coordinator;
+    return isCoordinator ? new CoordinatorLink(this, request, ownHandle) : new IncomingLink(this, request, ownHandle);
+  }
+
   private linkOf(handle: number): Link {
     const link = this.links.get(handle);
     if (link === undefined) throw new SessionError(Condition.sessionUnattachedHandle, `no link has handle ${handle}`);
     return link;
   }
 
-  /** The receiver settles second: it waits for this (§2.6.12). */
-  private settleToo({ first, last, bytes, stateAt: at, stateEnd }: DispositionView): void {
-    const disposition = new Disposition();
-    disposition.role = false;
-    disposition.first = first;
-    disposition.last = last;
-    disposition.settled = true;
-    disposition.state = stateAt(bytes, at, stateEnd);
-    this.send(disposition);
+  private settle(first: number, last: number, state: DeliveryState | undefined): void {
+    const { frames, ownChannel } = this;
+    if (state === undefined) return frames.disposition(ownChannel, false, first, last, Descriptor.accepted);
+    this.send(Object.assign(new Disposition(), { role: false, first, last, settled: true, state }));
   }
 
   private openWindow(): void {

@@ -14,7 +14,9 @@
  *       other types than the specification's; messages that wait for their time (the queue `delayedIncarnation`); headers of messages
  *       that clients are not shown (RecordFlag.hidden); queues whose publishers wait (FrameType.flow); messages whose body is in parts
  *       (RecordFlag.large, the queue `partsIncarnation`, FrameType.bodyRead, bodyHold, bodyDone, openUploads, bodyPart, bodyGone);
- *       messages of AMQP 1.0 (MessageFormat.amqp10); subscriptions with filters, and those that browse (FrameType.browseFrom); users, permissions, limits, vhosts and operators' policies, which older nodes
+ *       messages of AMQP 1.0 (MessageFormat.amqp10); subscriptions with filters, and those that browse (FrameType.browseFrom); what clients
+ *       of AMQP 1.0 note of messages that they give back (RecordKind.annotated, FrameType.modify), and such as do not count
+ *       (Settlement.putBack, Naming.putBack); users, permissions, limits, vhosts and operators' policies, which older nodes
  *       would not see
  *
  * A version only adds: record kinds, frame types, fields at an end. What was there is never changed, and a number never used
@@ -56,6 +58,7 @@ export const Feature = {
   largeMessages: 3,
   amqp10: 3,
   filters: 3,
+  annotations: 3,
 } as const;
 
 /** `2`, or `1 to 2`. */

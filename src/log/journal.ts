@@ -19,7 +19,7 @@ export interface GroupMeta {
   /** Which messages of other groups' outboxes are here (rules 16, 19). Not there: none. From protocol version 3 on. */
   origins?: [group: number, done: Lsn, positions: Lsn[]][];
   /** How often messages came back. Not there: no message did. From protocol version 3 on. */
-  returns?: [incarnation: Lsn, position: Lsn, count: number][];
+  returns?: [incarnation: Lsn, position: Lsn, count: number, revision?: number, annotations?: string][];
   /** Wiring version applied to this group (rule 15). */
   wiringVersion: number;
   /** Everything up to here was applied when this was written; at least the base of a finished join. */

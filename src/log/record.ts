@@ -27,6 +27,7 @@
  *
  * returned (count = number of positions; since version 3)
  *  16 f64 incarnation   24 count x (f64 position, u32 how often it came back)
+ * annotated (since version 3): see annotated-record.ts
  *
  * Lengths tell where each part ends, the record's own where the next one begins: fields can be added at the end of a record, and
  * who does not know them skips them.
@@ -43,6 +44,7 @@ export { RecordFlag, RecordKind };
 export function versionOf(bytes: Uint8Array, start: number): number {
   if (bytes[start + 4] === RecordKind.dequeueRange) return Feature.dequeueRange;
   if (bytes[start + 4] === RecordKind.returned) return Feature.returns;
+  if (bytes[start + 4] === RecordKind.annotated) return Feature.annotations;
   if ((bytes[start + 5]! & RecordFlag.large) !== 0) return Feature.largeMessages;
   if ((bytes[start + 5]! & RecordFlag.hidden) !== 0) return Feature.hidden;
   if (bytes[start + 4] === RecordKind.enqueue && bytes[start + 39] === MessageFormat.amqp10) return Feature.amqp10;

@@ -158,6 +158,19 @@ export interface PublishOwner {
 /** Owns publishes that nobody wants to be told of. */
 export const nobody: PublishOwner = { completed(): void {}, refused(): void {} };
 
+/** Told when what its client said of a message is safe. */
+export interface SettlementOwner {
+  settlementSafe(tag: number): void;
+}
+
+/** How a message changes that a client gives back. */
+export interface Modification {
+  /** It counts as one of the times that it came back (`x-delivery-limit`). */
+  readonly isCounted: boolean;
+  /** An encoded map of AMQP 1.0, or several back to back. */
+  readonly annotations: Uint8Array;
+}
+
 /** Whoever was given messages and owes an answer for each. Positions are those of the deliveries. */
 export interface Holder {
   ack(position: number): void;
@@ -167,6 +180,12 @@ export interface Holder {
   reject(position: number): void;
   /** Back to its place, as if it had never been delivered: the client did not see it. */
   release(position: number): void;
+  /** Back to its place, flagged redelivered, but that it came back does not count. */
+  putBack(position: number): void;
+  /** Back to its place, flagged redelivered, and changed. */
+  modify(position: number, modification: Modification): void;
+  /** As `ack`, or `reject`; the owner is told when every in-sync replica knows it, in a later phase or turn. */
+  settleTold(position: number, rejects: boolean, owner: SettlementOwner, tag: number): void;
 }
 
 export interface Subscription extends Holder {

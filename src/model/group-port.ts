@@ -10,7 +10,7 @@ import type { Chunk } from '../log/chunk.js';
 import type { BodyId } from '../log/large.js';
 import type { Lsn } from '../log/lsn.js';
 import type { EnqueueView, MessageParts } from '../log/record.js';
-import type { Arguments } from './broker.js';
+import type { Arguments, Modification } from './broker.js';
 import type { DeadLettering } from './queue/queue-traits.js';
 import type { FilterDefinition } from './selection/message-filter.js';
 
@@ -99,8 +99,10 @@ export interface GroupServicePort {
   transact(bytes: Uint8Array, view: DataView, start: number, wiringVersion: number): void;
   /** The client is done with a message it held: it is dequeued. Idempotent. Counts for `settled`. */
   ack(incarnation: number, position: number): void;
-  /** `delivered`: the client saw it, so it is flagged when it comes again. Counts for `settled`. */
-  requeue(incarnation: number, position: number, delivered: boolean): void;
+  /** `delivered`: the client saw it, so it is flagged when it comes again. `isCounted`: default, as `delivered`. Counts for `settled`. */
+  requeue(incarnation: number, position: number, delivered: boolean, isCounted?: boolean): void;
+  /** As a requeue of what was delivered; and the client has noted something of it. Counts for `settled`. */
+  modify(incarnation: number, position: number, modification: Modification): void;
   /** Refused for good. Counts for `settled`. */
   reject(incarnation: number, position: number): void;
   /** `subscriber`: the node's own number for it. Answered by `subscribed`. */
@@ -200,6 +202,8 @@ export const Naming = {
   returned: 1,
   /** It goes back unseen. */
   released: 2,
+  /** A client gives it back, who saw it; it does not count. From version 3 on. */
+  putBack: 3,
 } as const;
 export type Naming = (typeof Naming)[keyof typeof Naming];
 

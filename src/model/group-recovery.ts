@@ -10,6 +10,7 @@
  * What it remembers until the end: of every dequeue 16 bytes, since another copy of its message may still come; of a message
  * nothing but its index entry, which refers to the newest copy found: that copy's batch tells the moment (CopyMarks).
  */
+import { annotatedAt } from '../log/annotated-record.js';
 import type { Chunk } from '../log/chunk.js';
 import type { GroupMeta } from '../log/journal.js';
 import type { Lsn } from '../log/lsn.js';
@@ -82,6 +83,11 @@ export class GroupRecovery {
           this.returns.note(view.getFloat64(offset + 16, true), position, count),
         );
         break;
+      case RecordKind.annotated: {
+        const { incarnation, position, count, annotated } = annotatedAt(bytes, view, offset);
+        this.returns.note(incarnation, position, count, annotated);
+        break;
+      }
       case RecordKind.open:
         state.wiringVersion = Math.max(state.wiringVersion, view.getFloat64(offset + 24, true));
         this.open(chunk, offset, asOf);
@@ -144,9 +150,9 @@ export class GroupRecovery {
   }
 
   private *keepReturns(): Generator<number, void> {
-    for (const [incarnation, position, count] of this.returns.list()) {
-      if (this.state.queue(incarnation)?.index.find(position) !== undefined)
-        this.state.returns.note(incarnation, position, count);
+    for (const one of this.returns.list()) {
+      const [incarnation, position] = one;
+      if (this.state.queue(incarnation)?.index.find(position) !== undefined) this.state.returns.merge([one]);
       yield 1;
     }
   }

@@ -6,6 +6,7 @@
  * Of a message it keeps where the record lies, never its bytes: each entry of an index retains the record's chunk.
  */
 import type { Slices } from '../base/slices.js';
+import { annotatedAt } from '../log/annotated-record.js';
 import type { Chunk, Chunks } from '../log/chunk.js';
 import type { Lsn } from '../log/lsn.js';
 import { decodeOpenOptions } from '../log/open-record.js';
@@ -149,6 +150,9 @@ export class GroupState {
       case RecordKind.returned:
         this.noteReturns(view, offset);
         break;
+      case RecordKind.annotated:
+        this.noteAnnotated(chunk.bytes!, view, offset);
+        break;
       case RecordKind.open:
         this.open(chunk, offset);
         break;
@@ -170,6 +174,12 @@ export class GroupState {
     forEachReturned(view, offset, (position, count) => {
       if (this.isFilling || index?.find(position) !== undefined) this.returns.note(incarnation, position, count);
     });
+  }
+
+  private noteAnnotated(bytes: Uint8Array, view: DataView, offset: number): void {
+    const { incarnation, position, count, annotated } = annotatedAt(bytes, view, offset);
+    if (this.isFilling || this.queue(incarnation)?.index.find(position) !== undefined)
+      this.returns.note(incarnation, position, count, annotated);
   }
 
   /** Takes the messages at `positions[0..count)` out of the queue, without a record. Those that are not there are passed over. */

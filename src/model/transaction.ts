@@ -31,6 +31,8 @@ export interface TransactionSettlement {
 export interface Transaction {
   readonly vhost: string;
   readonly messages: readonly TransactionMessage[];
+  /** It fails, and nothing is done, if one of its messages reaches no queue. */
+  readonly mustRoute?: boolean;
   /** The client has gone before anything was done: nothing is to be. */
   readonly isAbandoned: boolean;
   /**

@@ -1,4 +1,4 @@
-import type { Holder } from './broker.js';
+import type { Holder, SettlementOwner } from './broker.js';
 
 /** What a client says of a delivery. */
 export const Outcome = {
@@ -7,6 +7,8 @@ export const Outcome = {
   requeue: 1,
   /** Refused for good. */
   reject: 2,
+  /** As requeue, but that it came back does not count. */
+  putBack: 3,
 } as const;
 export type Outcome = (typeof Outcome)[keyof typeof Outcome];
 
@@ -86,24 +88,31 @@ export class Unacked {
     return true;
   }
 
-  /** Settles those of the deliveries `first` to `last` that are outstanding; returns how many. */
-  settleRange(first: number, last: number, outcome: Outcome): number {
+  /**
+   * Settles those of the deliveries `first` to `last` that are outstanding; returns how many.
+   * @param owner is told when what is acknowledged or refused is safe, by its tag
+   */
+  settleRange(first: number, last: number, outcome: Outcome, owner?: SettlementOwner): number {
     const before = this.live;
     for (let index = this.indexFrom(first); index < this.slots; index++) {
       const slot = (this.head + index) & this.mask;
       if (this.tags[slot]! > last) break;
-      this.settleSlot(slot, outcome);
+      this.settleSlot(slot, outcome, owner);
     }
     this.trim();
     return before - this.live;
   }
 
-  /** Takes all deliveries of one recipient out, for whoever settles them. */
-  takeAllOf(recipient: Recipient, taken: (holder: Holder, position: number) => void): void {
+  /** Takes all deliveries of one recipient out, for whoever settles them. @param keeps which are to stay */
+  takeAllOf(
+    recipient: Recipient,
+    taken: (holder: Holder, position: number) => void,
+    keeps?: (tag: number) => boolean,
+  ): void {
     for (let index = 0; index < this.slots; index++) {
       const slot = (this.head + index) & this.mask;
       const holder = this.holders[slot];
-      if (!holder || this.consumers[slot] !== recipient) continue;
+      if (!holder || this.consumers[slot] !== recipient || keeps?.(this.tags[slot]!)) continue;
       const position = this.positions[slot]!;
       this.emptySlot(slot);
       taken(holder, position);
@@ -126,6 +135,15 @@ export class Unacked {
     return tags;
   }
 
+  /** Visits those of the deliveries `first` to `last` that are outstanding. Nothing may be settled meanwhile. */
+  forEachIn(first: number, last: number, visit: (tag: number) => void): void {
+    for (let index = this.indexFrom(first); index < this.slots; index++) {
+      const slot = (this.head + index) & this.mask;
+      if (this.tags[slot]! > last) break;
+      if (this.holders[slot]) visit(this.tags[slot]!);
+    }
+  }
+
   /** Takes the delivery `tag` out, for whoever settles it. */
   take(tag: number, taken: (holder: Holder, position: number) => void): void {
     const index = this.indexOf(tag);
@@ -145,13 +163,15 @@ export class Unacked {
     }
   }
 
-  private settleSlot(slot: number, outcome: Outcome): void {
+  private settleSlot(slot: number, outcome: Outcome, owner?: SettlementOwner): void {
     const holder = this.holders[slot];
     if (!holder) return;
     const position = this.positions[slot]!;
     const consumer = this.emptySlot(slot);
-    if (outcome === Outcome.ack) holder.ack(position);
-    else if (outcome === Outcome.requeue) holder.requeue(position);
+    if (outcome === Outcome.requeue) holder.requeue(position);
+    else if (outcome === Outcome.putBack) holder.putBack(position);
+    else if (owner !== undefined) holder.settleTold(position, outcome === Outcome.reject, owner, this.tags[slot]!);
+    else if (outcome === Outcome.ack) holder.ack(position);
     else holder.reject(position);
     if (consumer) consumer.settled();
   }

@@ -6,7 +6,10 @@ import { browsing10 } from './cases10/browsing.js';
 import { filters10 } from './cases10/filters.js';
 import { largeDeliveries10 } from './cases10/large-deliveries.js';
 import { subscriptions10 } from './cases10/subscriptions.js';
+import { givingBack10 } from './cases10/giving-back.js';
+import { retirement10 } from './cases10/retirement.js';
 import { links10, sessions10 } from './cases10/sessions.js';
+import { transactions10 } from './cases10/transactions.js';
 import { transfers10 } from './cases10/transfers.js';
 import { connections } from './cases/connections.js';
 import { consuming } from './cases/consuming.js';
@@ -72,6 +75,9 @@ export const cases: readonly Case[] = [
   ...sessions10,
   ...links10,
   ...transfers10,
+  ...transactions10,
+  ...retirement10,
+  ...givingBack10,
   ...largeDeliveries10,
   ...filters10,
   ...browsing10,

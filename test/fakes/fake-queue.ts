@@ -7,6 +7,7 @@ import type {
   Holder,
   QueueDeclaration,
   QueueInfo,
+  SettlementOwner,
   Subscription,
 } from '../../src/model/broker.js';
 import { deliveryCost } from '../../src/model/delivery-cost.js';
@@ -158,6 +159,17 @@ export class FakeHolder implements Holder {
   }
   release(position: number): void {
     if (this.positions.delete(position)) this.queue.putBack(position, false);
+  }
+  putBack(position: number): void {
+    this.requeue(position);
+  }
+  modify(position: number): void {
+    this.requeue(position);
+  }
+  settleTold(position: number, rejects: boolean, owner: SettlementOwner, tag: number): void {
+    if (rejects) this.reject(position);
+    else this.ack(position);
+    owner.settlementSafe(tag);
   }
   requeueAll(): void {
     for (const position of [...this.positions]) this.requeue(position);

@@ -11,14 +11,14 @@ const home = join('node_modules', '.cache', 'understudy', 'proton', 'usr', 'lib'
 const queue = 'proton';
 
 /** What the client printed, its complaints, and its exit code. Some of the complaints come from its own end. */
-function runClient(port: number): Promise<{ said: string; errors: string; code: number | null }> {
+function runClient(program: string, port: number): Promise<{ said: string; errors: string; code: number | null }> {
   const env = {
     ...process.env,
     PYTHONPATH: join(home, 'python3', 'dist-packages'),
     LD_LIBRARY_PATH: join(home, 'x86_64-linux-gnu'),
   };
   const url = `amqp://guest:guest@127.0.0.1:${port}`;
-  const child = spawn('python3', ['tools/proton/client.py', url, queue], { env, timeout: 120_000 });
+  const child = spawn('python3', [`tools/proton/${program}`, url, queue], { env, timeout: 120_000 });
   let said = '';
   let errors = '';
   child.stdout.on('data', (bytes: Buffer) => (said += bytes.toString()));
@@ -37,9 +37,12 @@ describe('Qpid Proton', { timeout: 240_000 }, () => {
     it(`does with ${name} what its programs do`, async () => {
       await using target = await start();
       const connection = await amqp.connect(`amqp://127.0.0.1:${target.port}`);
-      await (await connection.createChannel()).assertQueue(queue, { durable: true });
+      const channel = await connection.createChannel();
+      for (const name of [queue, `${queue}-out`]) await channel.assertQueue(name, { durable: true });
       await connection.close();
-      const { said, errors, code } = await runClient(target.port);
-      assert.deepEqual({ said, code }, { said: 'ok\n', code: 0 }, errors);
+      for (const program of ['client.py', 'transactions.py']) {
+        const { said, errors, code } = await runClient(program, target.port);
+        assert.deepEqual({ said, code }, { said: 'ok\n', code: 0 }, `${program}: ${errors}`);
+      }
     });
 });

@@ -7,6 +7,8 @@ import { Condition } from './generated/conditions.js';
 import { Descriptor } from './generated/descriptors.js';
 import { decodeDeliveryState, type DeliveryState } from './generated/states.js';
 import { absent, HotReader } from './hot-reader.js';
+import { readValue } from './value-reader.js';
+import { MapValue } from './values.js';
 
 const fields = new HotReader();
 const stateReader = new ByteReader();
@@ -142,6 +144,10 @@ export class FlowView {
   available: number = absent;
   drain = false;
   echo = false;
+  bytes: Uint8Array = new Uint8Array(0);
+  /** Where a map of properties begins. */
+  propertiesAt: number = absent;
+  propertiesEnd = 0;
 
   /** Reads the frame body [start, end) of a flow. Throws AmqpError. */
   set(bytes: Uint8Array, start: number, end: number): this {
@@ -159,8 +165,23 @@ export class FlowView {
     this.available = fields.uint();
     this.drain = fields.boolean(false);
     this.echo = fields.boolean(false);
-    fields.finish(1);
+    this.bytes = bytes;
+    this.propertiesAt = fields.value();
+    this.propertiesEnd = fields.at;
+    fields.finish(0);
     if (fields.end !== end) throw fields.failure('bytes follow it');
     return this;
+  }
+
+  /** Of what it delivers, the transaction is to acquire it (§4.4.3). */
+  get acquiresInTransaction(): boolean {
+    const { bytes, propertiesAt: at, propertiesEnd } = this;
+    if (at === absent) return false;
+    try {
+      const properties = readValue(stateReader.set(bytes, at, propertiesEnd));
+      return properties instanceof MapValue && properties.get('txn-id') !== undefined;
+    } catch (error) {
+      throw decodeFailure(error, 'the properties of a flow');
+    }
   }
 }

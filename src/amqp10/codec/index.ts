@@ -10,6 +10,7 @@
  * with the condition that the specification has for it.
  */
 export { AmqpError, decodeFailure } from './amqp-error.js';
+export { coordinatorMessageIn } from './coordinator-message.js';
 export { FrameParser, type FrameHandler, FrameType, frameMaxLeast } from './frame-parser.js';
 export { FrameWriter, type TransferHead } from './frame-writer.js';
 export { Condition } from './generated/conditions.js';

@@ -19,7 +19,7 @@ import { bodyIn, decodeText, FrameType, heldBytes, sendIdValue, settlementBytes 
 import type { AttachableService, GroupDirectory } from './ports.js';
 import { RemoteClient } from './remote-client.js';
 import type { Settlement } from './settlement-ring.js';
-import { publishRecords, settle } from './tie.js';
+import { publishRecords, settleAs } from './tie.js';
 
 /** One node's attachment to one group, asked for or accepted. */
 interface Attachment {
@@ -178,8 +178,15 @@ export class AttachmentServer {
         return port.transact(bytes, view, start + 16, view.getFloat64(start + 8, true));
       case FrameType.settle:
         for (let at = start + 4; at + settlementBytes <= end; at += settlementBytes)
-          settle(port, bytes[at] as Settlement, view.getFloat64(at + 1, true), view.getFloat64(at + 9, true));
+          settleAs(port, bytes[at] as Settlement, view.getFloat64(at + 1, true), view.getFloat64(at + 9, true));
         return;
+      case FrameType.modify: {
+        const modification = {
+          isCounted: view.getUint32(start + 4, true) === 1,
+          annotations: bytes.slice(start + 24, end),
+        };
+        return port.modify(view.getFloat64(start + 8, true), view.getFloat64(start + 16, true), modification);
+      }
       default:
         call(port, frame, view.getUint32(start + 4, true));
     }
@@ -268,4 +275,5 @@ const callTypes = [
   FrameType.bodyDone,
   FrameType.openUploads,
   FrameType.browseFrom,
+  FrameType.modify,
 ];

@@ -20,6 +20,8 @@
  *   bodyRead     0 u32 attachment   4 u32 reader   8 u32 boot   12 u32 first part   16 f64 upload   24 u32 parts, 4 free (version 3)
  *   bodyHold     0 u32 attachment   4 u32 free     8 u32 boot   12 u32 free   16 f64 upload; bodyDone is the same (version 3)
  *   openUploads  0 u32 attachment   4 u32 free     8 f64 last upload   16 n x (f64 upload that may be open, f64 sequence of its end) (version 3)
+ *   modify       0 u32 attachment   4 u32 1 = it counts   8 f64 incarnation   16 f64 position   24 annotations, encoded maps of AMQP 1.0
+ *                (version 3; among the settlements, in their order)
  *
  * from the service
  *   attached     0 u32 attachment   4 u32 free   8 f64 epoch   16 f64 publishes taken before (version 3)

@@ -29,7 +29,7 @@ import { OpeningSubscriptions } from './opening-subscriptions.js';
 import { PassedOn } from './passed-on.js';
 import { PublishOutbox } from './publish-outbox.js';
 import { type PurgeOutcome, type QueueCount, Requests } from './requests.js';
-import { Settlement, SettlementRing } from './settlement-ring.js';
+import { type Modification, Settlement, type SettlementOwner, SettlementRing } from './settlement-ring.js';
 import { isBrowser, makeSubscription } from './browsers.js';
 import { ClusterSubscription, type HolderClient, type QueueDestination, QueueHolder } from './subscription.js';
 import { Subscriptions } from './subscriptions.js';
@@ -232,23 +232,25 @@ export class GroupClient implements HolderClient, Flushable {
 
   // ---- HolderClient ----
 
-  settle(kind: Settlement, incarnation: number, position: number): void {
-    this.settlements.push(kind, incarnation, position);
-    if (this.direct !== undefined) {
-      this.settlements.sent++;
-      settle(this.direct, kind, incarnation, position);
-    } else this.touch();
+  settle(kind: Settlement, incarnation: number, position: number, owner?: SettlementOwner, tag?: number): void {
+    this.settlements.push(kind, incarnation, position, owner, tag);
+    this.settleNext();
   }
-
+  modify(incarnation: number, position: number, modification: Modification): void {
+    this.settlements.pushModify(incarnation, position, modification);
+    this.settleNext();
+  }
+  private settleNext(): void {
+    if (this.direct === undefined) this.touch();
+    else settle(this.direct, this.settlements, this.settlements.sent++);
+  }
   opened(subscription: ClusterSubscription): void {
     this.toGrant.push(subscription);
     this.touch();
   }
-
   ended(subscription: ClusterSubscription): void {
     this.subscriptions.delete(subscription);
   }
-
   closed(subscription: ClusterSubscription): void {
     this.closing.add(subscription);
     this.touch();

@@ -49,11 +49,15 @@ export class HeldMessages {
     );
   }
 
-  /** Adds what a client gave back and nobody here has got again. */
-  addReturned(kind: Settlement, incarnation: number, position: number): void {
-    if (!this.addNew(incarnation, position)) return;
-    const naming = kind === Settlement.release ? Naming.released : Naming.returned;
-    this.held.push({ incarnation, position, naming });
+  /**
+   * Adds what a client gave back and nobody here has got again. False: it is to be said again when all is named, since there is more to
+   * say of it than that.
+   */
+  addReturned(kind: Settlement, incarnation: number, position: number): boolean {
+    if (!this.addNew(incarnation, position)) return true;
+    if (kind === Settlement.modify) return false;
+    this.held.push({ incarnation, position, naming: namingOf(kind) });
+    return true;
   }
 
   /**
@@ -68,4 +72,9 @@ export class HeldMessages {
         naming: Naming.held,
       });
   }
+}
+
+function namingOf(kind: Settlement): Naming {
+  if (kind === Settlement.release) return Naming.released;
+  return kind === Settlement.putBack ? Naming.putBack : Naming.returned;
 }

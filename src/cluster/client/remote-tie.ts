@@ -18,7 +18,7 @@ import {
   settlementBytes,
 } from './frames.js';
 import type { PublishOutbox } from './publish-outbox.js';
-import type { SettlementRing } from './settlement-ring.js';
+import { Settlement, type SettlementRing } from './settlement-ring.js';
 import type { ServiceControl, Tie } from './tie.js';
 
 /** An attachment to a primary on another node: calls become frames on the link to it. */
@@ -79,7 +79,9 @@ export class RemoteTie implements Tie, ServiceControl {
       out.view.setFloat64(out.offset + 8, wiringVersion, true);
       out.bytes.set(bytes.subarray(start, end), out.offset + 16);
     });
-    while (settlements.sent < settlements.end) this.sendSettlements(settlements);
+    while (settlements.sent < settlements.end)
+      if (settlements.kind(settlements.sent) === Settlement.modify) this.sendModify(settlements);
+      else this.sendSettlements(settlements);
     if (this.grants.size === 0) return;
     for (const [subscriber, count] of this.grants)
       sendIdValue(this.link, FrameType.grant, this.group, this.number, subscriber, count);
@@ -192,8 +194,21 @@ export class RemoteTie implements Tie, ServiceControl {
 
   private readonly takesMore = (): boolean => !this.link.congested;
 
+  private sendModify(settlements: SettlementRing): void {
+    const number = settlements.sent++;
+    const { isCounted, annotations } = settlements.modification(number);
+    const out = this.link.beginFrame(FrameType.modify, this.group, 24 + annotations.length, Feature.annotations);
+    out.view.setUint32(out.offset, this.number, true);
+    out.view.setUint32(out.offset + 4, isCounted ? 1 : 0, true);
+    out.view.setFloat64(out.offset + 8, settlements.incarnation(number), true);
+    out.view.setFloat64(out.offset + 16, settlements.position(number), true);
+    out.bytes.set(annotations, out.offset + 24);
+  }
+
   private sendSettlements(settlements: SettlementRing): void {
-    const count = Math.min(settlements.end - settlements.sent, piecesMax);
+    const most = Math.min(settlements.end - settlements.sent, piecesMax);
+    let count = 1;
+    while (count < most && settlements.kind(settlements.sent + count) !== Settlement.modify) count++;
     const out = this.link.beginFrame(FrameType.settle, this.group, 4 + count * settlementBytes);
     out.view.setUint32(out.offset, this.number, true);
     let at = out.offset + 4;

@@ -3,12 +3,13 @@ import type { ConsumeRequest, DeliverySink, Holder, Subscription } from '../../m
 import { queueMoves, type SubscribeOptions } from '../../model/group-port.js';
 import { queueRefused } from './refusal.js';
 import type { QueueCount } from './requests.js';
-import { Settlement } from './settlement-ring.js';
+import { type Modification, Settlement, type SettlementOwner } from './settlement-ring.js';
 import type { ServiceControl } from './tie.js';
 
 /** What the holders of messages need from their group's client. */
 export interface HolderClient {
-  settle(kind: Settlement, incarnation: number, position: number): void;
+  settle(kind: Settlement, incarnation: number, position: number, owner?: SettlementOwner, tag?: number): void;
+  modify(incarnation: number, position: number, modification: Modification): void;
   /** The service of the present attachment, if there is one. */
   readonly port: ServiceControl | undefined;
   /** The service is to be granted the credit of a new subscription at the end of this turn, after its answer was sent. */
@@ -60,6 +61,15 @@ export class QueueHolder implements Holder {
   }
   release(position: number): void {
     this.client.settle(Settlement.release, this.incarnation, position);
+  }
+  putBack(position: number): void {
+    this.client.settle(Settlement.putBack, this.incarnation, position);
+  }
+  modify(position: number, modification: Modification): void {
+    this.client.modify(this.incarnation, position, modification);
+  }
+  settleTold(position: number, rejects: boolean, owner: SettlementOwner, tag: number): void {
+    this.client.settle(rejects ? Settlement.reject : Settlement.ack, this.incarnation, position, owner, tag);
   }
 }
 

@@ -12,7 +12,7 @@ import { Settlement, type SettlementRing } from './settlement-ring.js';
 /** What is asked of the service call by call; publishes and settlements are gathered. */
 export type ServiceControl = Omit<
   GroupServicePort,
-  'wiringVersion' | 'publish' | 'transact' | 'ack' | 'requeue' | 'reject'
+  'wiringVersion' | 'publish' | 'transact' | 'ack' | 'requeue' | 'reject' | 'modify'
 >;
 
 export interface Tie {
@@ -48,21 +48,33 @@ export class LocalTie implements Tie {
       });
     while (settlements.sent < settlements.end) {
       const number = settlements.sent++;
-      settle(this.port, settlements.kind(number), settlements.incarnation(number), settlements.position(number));
+      settle(this.port, settlements, number);
     }
   }
 }
 
 const always = (): boolean => true;
 
-/** Tells the service what a client said of a message it held. */
-export function settle(port: GroupServicePort, kind: Settlement, incarnation: number, position: number): void {
+/** Tells the service what stands in the ring. */
+export function settle(port: GroupServicePort, settlements: SettlementRing, number: number): void {
+  const kind = settlements.kind(number);
+  const incarnation = settlements.incarnation(number);
+  const position = settlements.position(number);
+  if (kind === Settlement.modify) port.modify(incarnation, position, settlements.modification(number));
+  else settleAs(port, kind, incarnation, position);
+}
+
+/** Tells the service what a client said of a message it held, if that is all. */
+export function settleAs(port: GroupServicePort, kind: Settlement, incarnation: number, position: number): void {
   switch (kind) {
     case Settlement.ack:
       port.ack(incarnation, position);
       break;
     case Settlement.requeue:
       port.requeue(incarnation, position, true);
+      break;
+    case Settlement.putBack:
+      port.requeue(incarnation, position, true, false);
       break;
     case Settlement.release:
       port.requeue(incarnation, position, false);

@@ -82,6 +82,14 @@ function tooFew(): RefusedError {
   return new RefusedError(Refusal.preconditionFailed, text);
 }
 
+function isEmpty(route: ClusterRoute | undefined): boolean {
+  return route === undefined || (route.targets.length === 0 && route.replies === undefined);
+}
+
+function leadsNowhere(): RefusedError {
+  return new RefusedError(Refusal.notFound, 'a message of the transaction reaches no queue any more');
+}
+
 export class Transactions implements TransactionPort {
   private readonly options: TransactionOptions;
   /** Those that cannot be routed yet: of each channel one at most. */
@@ -128,13 +136,16 @@ export class Transactions implements TransactionPort {
       if (route === 'later') return false;
       routes.push(route);
     }
-    for (const route of routes) {
-      if (route?.refusing === undefined) continue;
-      transaction.failed(tooFew());
-      return true;
-    }
-    this.send(transaction, routes);
+    const error = this.whyNot(transaction, routes);
+    if (error === undefined) this.send(transaction, routes);
+    else transaction.failed(error);
     return true;
+  }
+
+  private whyNot({ mustRoute }: Transaction, routes: readonly (ClusterRoute | undefined)[]): RefusedError | undefined {
+    if (routes.some((route) => route?.refusing !== undefined)) return tooFew();
+    if (mustRoute === true && routes.some(isEmpty)) return leadsNowhere();
+    return undefined;
   }
 
   /** Undefined: nowhere, since its exchange is gone. */

@@ -46,6 +46,8 @@ export interface HeaderCodec {
   properties(message: EnqueueView): Properties;
   /** The message's content header when it has been delayed: it says so, and is not delayed again. */
   delayed(message: EnqueueView): Uint8Array;
+  /** The message's content header with that noted: encoded maps of AMQP 1.0, of which later ones outweigh earlier ones. */
+  annotated(message: EnqueueView, annotations: Uint8Array): Uint8Array;
   /** How long the message may be in a queue, in milliseconds, as it says itself; undefined: it says nothing. */
   ttlMs(message: EnqueueView): number | undefined;
   /** What filters ask for. Valid until the next call. */
@@ -64,6 +66,7 @@ export const opaqueHeaders: HeaderCodec = {
   moreKeys: () => [],
   properties: () => () => '',
   delayed: headerOf,
+  annotated: headerOf,
   ttlMs: () => undefined,
   fields: () => noFields,
 };

@@ -12,6 +12,7 @@ export function headersByFormat(amqp091: HeaderCodec, amqp10: HeaderCodec): Head
     moreKeys: (message) => of(message).moreKeys(message),
     properties: (message) => of(message).properties(message),
     delayed: (message) => of(message).delayed(message),
+    annotated: (message, annotations) => of(message).annotated(message, annotations),
     ttlMs: (message) => of(message).ttlMs(message),
     fields: (message) => of(message).fields(message),
   };

@@ -15,6 +15,7 @@ import {
   queueMoves,
   type SubscribeOptions,
 } from '../group-port.js';
+import type { Modification } from '../broker.js';
 import type { Publisher } from '../publishers.js';
 import type { DeadLettering } from '../queue/queue-traits.js';
 import { makeConsumer, type Consumer, PendingGet } from './consumer.js';
@@ -102,7 +103,7 @@ export class Attachment implements GroupServicePort {
     for (const { incarnation, position, naming } of held) {
       const queue = this.service.served(incarnation);
       if (naming === Naming.held) queue?.hold(position, this.slot, replaced);
-      else queue?.takeBack(position, replaced, naming === Naming.returned);
+      else queue?.takeBack(position, replaced, naming);
       yield 1;
     }
     this.isNaming = false;
@@ -246,11 +247,21 @@ export class Attachment implements GroupServicePort {
     this.service.touch();
   }
 
-  requeue(incarnation: number, position: number, delivered: boolean): void {
+  requeue(incarnation: number, position: number, delivered: boolean, isCounted: boolean = delivered): void {
     if (this.state !== AttachmentState.attached) return;
-    if (this.mayBeEarly && this.isEarly(() => this.requeue(incarnation, position, delivered))) return;
+    if (this.mayBeEarly && this.isEarly(() => this.requeue(incarnation, position, delivered, isCounted))) return;
     this.received++;
-    this.service.served(incarnation)?.giveBack(position, this.slot, delivered);
+    this.service.served(incarnation)?.giveBack(position, this.slot, delivered, isCounted);
+    this.service.touch();
+  }
+
+  modify(incarnation: number, position: number, modification: Modification): void {
+    if (this.state !== AttachmentState.attached) return;
+    if (this.mayBeEarly && this.isEarly(() => this.modify(incarnation, position, modification))) return;
+    this.received++;
+    const { isCounted, annotations } = modification;
+    const queue = this.service.served(incarnation);
+    if (queue?.giveBack(position, this.slot, true, isCounted)) this.service.returns.note(queue, position, annotations);
     this.service.touch();
   }
 

@@ -115,7 +115,7 @@ export class GroupService implements Flushable {
       if (this.rules.unusedGoes) this.uses.leaseOver(queue);
     });
     this.dequeues = new DequeueLog(options.state, options.appender, this.traits, this.rules);
-    this.returns = new ReturnLog(options.appender, options.state.returns, this.rules);
+    this.returns = new ReturnLog(options.appender, options.state.returns, this.rules, this.headers);
     const touch = (): void => this.touch();
     const served = (incarnation: Lsn): ServedQueue | undefined => this.served(incarnation);
     this.outbox = new OutboxLog({
@@ -453,7 +453,7 @@ export class GroupService implements Flushable {
     const mayAct = this.appender.mayAct();
     if (mayAct) this.answers.sendDue();
     if (this.gate.isOpen && !this.paused && (mayAct || !this.rules.leaseNeeded)) this.dispatcher.run();
-    this.returns.append();
+    this.returns.append(this.committedLsn);
     this.outbox.append();
     this.reads.run();
     this.dispatcher.unpin();

@@ -4,6 +4,8 @@ import type { Lsn } from '../../log/lsn.js';
 import { encodeReturned, returnedLength } from '../../log/record.js';
 import type { GroupAppender } from '../group-port.js';
 import type { Returns } from '../returns.js';
+import type { HeaderCodec } from '../dead-letter/death.js';
+import { AnnotationLog } from './annotation-log.js';
 import type { ServedQueue } from './served-queue.js';
 
 /** What came back in one turn, to one queue. */
@@ -21,17 +23,19 @@ export class ReturnLog {
   /** As committed. */
   private readonly returns: Returns;
   private readonly rules: Rules;
+  readonly annotations: AnnotationLog;
   private readonly batches = new Map<ServedQueue, Batch>();
 
-  constructor(appender: GroupAppender, returns: Returns, rules: Rules) {
+  constructor(appender: GroupAppender, returns: Returns, rules: Rules, headers: HeaderCodec) {
     this.appender = appender;
     this.returns = returns;
     this.rules = rules;
+    this.annotations = new AnnotationLog(appender, returns, headers);
   }
 
   /** Everything that came back is in the log. */
   get isIdle(): boolean {
-    return this.batches.size === 0;
+    return this.batches.size === 0 && this.annotations.isIdle;
   }
 
   /** How often the message came back. */
@@ -54,8 +58,14 @@ export class ReturnLog {
     return count;
   }
 
+  /** A client has noted that, in annotations. */
+  note(queue: ServedQueue, position: Lsn, annotations: Uint8Array): void {
+    this.annotations.add(queue, position, this.of(queue, position), annotations);
+  }
+
   /** The turn ends. */
-  append(): void {
+  append(committed: Lsn): void {
+    this.annotations.append(committed);
     if (this.batches.size === 0) return;
     for (const [queue, { positions, counts }] of this.batches) {
       if (queue.gone || this.appender.version < Feature.returns || !this.rules.returnsLogged) continue;
@@ -66,6 +76,7 @@ export class ReturnLog {
   }
 
   clear(): void {
+    this.annotations.clear();
     this.batches.clear();
   }
 

@@ -8,6 +8,7 @@ import type { Lsn } from '../../log/lsn.js';
 import { EnqueueView, RecordFlag } from '../../log/record.js';
 import { DeathReason } from '../dead-letter/death.js';
 import { deliveryCost } from '../delivery-cost.js';
+import { Naming } from '../group-port.js';
 import type { Entry } from '../queue/message-index.js';
 import { EntryState } from '../queue/queue-index.js';
 import type { QueueState, QueueWatcher } from '../queue/queue-state.js';
@@ -233,12 +234,12 @@ export class ServedQueue implements QueueWatcher, Expiring {
 
   /**
    * A message that `holder` holds goes back to its place. `delivered`: it is flagged when it comes again. So is one that was
-   * not, if messages behind it were handed out: unflagged ones come in order.
+   * not, if messages behind it were handed out: unflagged ones come in order. False: `holder` does not hold it.
    */
-  giveBack(position: Lsn, holder: number, delivered: boolean): void {
+  giveBack(position: Lsn, holder: number, delivered: boolean, isCounted: boolean = delivered): boolean {
     const entry = this.held(position, holder);
-    if (entry === undefined) return;
-    if (delivered && this.traits.countsReturns && this.countReturn(entry)) return;
+    if (entry === undefined) return false;
+    if (isCounted && this.traits.countsReturns && this.countReturn(entry)) return true;
     if (!this.service.rules.requeueInPlace) {
       this.state.index.handOver(entry, 0);
       this.late.push(position);
@@ -248,6 +249,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
       this.readers?.returned(position);
     }
     this.service.dispatchSoon(this);
+    return true;
   }
 
   /** Counts that the message came back. True: too often, so it leaves the queue. */
@@ -292,12 +294,13 @@ export class ServedQueue implements QueueWatcher, Expiring {
   }
 
   /** A node gives back what its older attachment `replaced` has, or what the last primary's clients held. */
-  takeBack(position: Lsn, replaced: number, seen: boolean): void {
+  takeBack(position: Lsn, replaced: number, naming: Naming): void {
+    const seen = naming !== Naming.released;
     const { index } = this.state;
     const entry = index.find(position);
     if (entry === undefined) return;
     // Whom the last primary gave it to after that is not known: it stays one of those that somebody else must name.
-    if (replaced !== 0) this.giveBack(position, replaced, seen);
+    if (replaced !== 0) this.giveBack(position, replaced, seen, naming === Naming.returned);
     else if (entry.state === EntryState.ready && (seen || position < this.handedUpTo)) index.flag(entry);
   }
 
@@ -408,7 +411,8 @@ export class ServedQueue implements QueueWatcher, Expiring {
     consumer.credit -= deliveryCost(consumer.noAck, view);
     if (!consumer.browses) this.hand(entry, position, consumer.noAck, consumer.attachment, consumer);
     const { client } = consumer.attachment;
-    client.deliver(consumer.subscriber, this.incarnation, position, redelivered, view, this.returnsOf(position));
+    const shown = this.service.returns.annotations.show(this, position, view);
+    client.deliver(consumer.subscriber, this.incarnation, position, redelivered, shown, this.returnsOf(position));
   }
 
   /** How often the message came back, as far as clients are to know. */
@@ -474,7 +478,8 @@ export class ServedQueue implements QueueWatcher, Expiring {
       const redelivered = this.isFlagged(entry);
       this.hand(entry, position, get.noAck, get.attachment);
       const returns = this.returnsOf(position);
-      get.attachment.client.got(get.request, this.incarnation, position, redelivered, index.ready, view, returns);
+      const shown = this.service.returns.annotations.show(this, position, view);
+      get.attachment.client.got(get.request, this.incarnation, position, redelivered, index.ready, shown, returns);
     }
   }
 

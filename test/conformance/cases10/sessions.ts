@@ -1,6 +1,6 @@
 /** Sessions and their windows; attach and detach, and what ends them. */
 import assert from 'node:assert/strict';
-import { Coordinator, Descriptor, Detach, End, Source, Target, textOf } from '../../../src/amqp10/codec/index.js';
+import { Descriptor, Detach, End, Source, Target, textOf } from '../../../src/amqp10/codec/index.js';
 import type { Case } from '../case.js';
 import { detaches, endsSession, openRule, sessionRule } from '../case10.js';
 import { accepted, delivery, message, read } from '../messages10.js';
@@ -233,11 +233,6 @@ export const links10: readonly Case[] = [
     assert.equal((await delivery(raw)).text, 'all');
     await raw.works();
     assert.ok(raw.isQuiet);
-  }),
-  sessionRule('AMQP 1.0 §4.1', 'a link to a transaction coordinator is refused', async (raw) => {
-    raw.attachSender(undefined, { target: new Coordinator() });
-    await raw.expect(Descriptor.attach);
-    await detaches(raw, 'amqp:not-implemented');
   }),
   sessionRule(
     'AMQP 1.0 §2.6.6',

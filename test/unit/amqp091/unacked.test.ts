@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Outcome, Unacked } from '../../../src/model/unacked.js';
-import type { Holder } from '../../../src/model/broker.js';
+import type { Holder, SettlementOwner } from '../../../src/model/broker.js';
 
 /** Notes what it is told. */
 class Notes implements Holder {
@@ -20,6 +20,17 @@ class Notes implements Holder {
   }
   release(): void {
     assert.fail('a client cannot release');
+  }
+  readonly putBacks: number[] = [];
+  putBack(position: number): void {
+    this.putBacks.push(position);
+  }
+  modify(): void {
+    assert.fail('Unacked does not modify');
+  }
+  settleTold(position: number, rejects: boolean, owner: SettlementOwner, tag: number): void {
+    (rejects ? this.rejected : this.acked).push(position);
+    owner.settlementSafe(tag);
   }
 }
 

@@ -95,7 +95,7 @@ describe('settlement ring', () => {
     ring.restart(
       ring.end,
       () => {},
-      (...what) => returned.push(what),
+      (...what) => returned.push(what) > 0,
     );
     assert.deepEqual(returned, [
       [Settlement.release, 3, 1],
@@ -105,6 +105,49 @@ describe('settlement ring', () => {
       [Settlement.ack, 3, 2],
       [Settlement.reject, 3, 4],
     ]);
+  });
+
+  it('keeps what a client has noted with what goes back, unless it has that again', () => {
+    const ring = new SettlementRing(4);
+    const notes = [1, 2, 3].map((n) => ({ isCounted: n === 2, annotations: Uint8Array.of(n) }));
+    ring.push(Settlement.putBack, 3, 9);
+    for (const [i, modification] of notes.entries()) ring.pushModify(3, i + 1, modification);
+    ring.restart(
+      ring.end,
+      () => {},
+      (kind, _, position) => kind === Settlement.putBack || position === 2,
+    );
+    assert.deepEqual(entries(ring), [
+      [Settlement.modify, 3, 1],
+      [Settlement.modify, 3, 3],
+    ]);
+    assert.deepEqual([ring.modification(ring.answered), ring.modification(ring.answered + 1)], [notes[0], notes[2]]);
+  });
+
+  it('tells owners what is answered, once, however often it is told again', () => {
+    const ring = new SettlementRing(4);
+    const told: number[] = [];
+    const owner = { settlementSafe: (tag: number) => void told.push(tag) };
+    ring.push(Settlement.requeue, 3, 1);
+    for (let tag = 10; tag < 20; tag++) ring.push(Settlement.ack, 3, tag, tag % 2 === 0 ? owner : undefined, tag);
+    ring.sent = ring.end;
+    ring.settled(2);
+    assert.deepEqual(told, [10]);
+    ring.push(Settlement.release, 3, 1);
+    ring.push(Settlement.reject, 3, 20, owner, 20);
+    ring.restart(
+      ring.end,
+      () => {},
+      () => true,
+    );
+    ring.sent = ring.end;
+    ring.settled(9);
+    assert.deepEqual(told, [10, 12, 14, 16, 18]);
+    ring.settled(10);
+    assert.deepEqual(told, [10, 12, 14, 16, 18, 20]);
+    ring.push(Settlement.ack, 3, 21, owner, 21);
+    ring.clear();
+    assert.equal(told.at(-1), 21);
   });
 
   it('counts no more answers than it has told', () => {

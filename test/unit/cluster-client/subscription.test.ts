@@ -8,6 +8,7 @@ import { queueMoves } from '../../../src/model/group-port.js';
 function subscription(events: string[]): ClusterSubscription {
   const client: HolderClient = {
     settle() {},
+    modify() {},
     port: undefined,
     opened: () => events.push('opened'),
     ended: () => events.push('ended'),
@@ -72,6 +73,7 @@ class FakeClient implements HolderClient {
   }
 
   settle(): void {}
+  modify(): void {}
   opened(one: ClusterSubscription): void {
     one.grantFirst();
   }

@@ -144,6 +144,13 @@ class PerfectSubscription implements Subscription, Holder {
     }
     this.broker.dispatch(this.queue);
   }
+  putBack(position: number): void {
+    this.requeue(position);
+  }
+  modify(position: number): void {
+    this.requeue(position);
+  }
+  settleTold(): void {}
   reject(position: number): void {
     const message = this.take(position);
     if (message !== undefined) this.broker.bury(this.queue, message);
