@@ -2,6 +2,7 @@
 import type { Case } from './case.js';
 import { connections10 } from './cases10/connections.js';
 import { clients10 } from './cases10/clients.js';
+import { webSockets10 } from './cases10/web-sockets.js';
 import { largeDeliveries10 } from './cases10/large-deliveries.js';
 import { links10, sessions10 } from './cases10/sessions.js';
 import { transfers10 } from './cases10/transfers.js';
@@ -71,4 +72,5 @@ export const cases: readonly Case[] = [
   ...transfers10,
   ...largeDeliveries10,
   ...clients10,
+  ...webSockets10,
 ];
