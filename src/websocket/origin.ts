@@ -8,7 +8,11 @@ export const anyOrigin = '*';
  * A page that came from the very host and port is let in if they are an address or localhost: of a name, its owner decides what it leads to, and when.
  * @param origin of the request, RFC 6454 §7; @param host its Host; @param allowed as the setting has them, in lower case
  */
-export function isOriginAllowed(origin: string | undefined, host: string | undefined, allowed: readonly string[]): boolean {
+export function isOriginAllowed(
+  origin: string | undefined,
+  host: string | undefined,
+  allowed: readonly string[],
+): boolean {
   if (origin === undefined || allowed.includes(anyOrigin)) return true;
   const asked = origin.toLowerCase();
   if (allowed.includes(asked)) return true;
