@@ -43,6 +43,7 @@ export interface OutgoingHost extends SessionHost {
 /** All sessions share them: a delivery is out before the next comes. */
 const view = new MessageView();
 const lead = new DeliveryLead();
+const noLead = new DeliveryLead();
 
 export class Deliveries implements DeliverySink, Flushable, BodyTaker {
   private readonly host: SessionHost;
@@ -220,6 +221,14 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker {
     lead.set(shown, view, redelivered, returns);
     this.window.send(this.headOf(link, deliveryId), lead, bytes, view.keptStart, view.end);
     this.host.output.delivered(lead.length + view.end - view.keptStart);
+  }
+
+  /** A message of the broker's own, settled: nobody holds it. */
+  sendOwn(ownHandle: number, payload: Uint8Array): void {
+    if (this.closed) return;
+    const head = { handle: ownHandle, deliveryId: this.next++ >>> 0, settled: true };
+    this.window.send(head, noLead, payload, 0, payload.length);
+    this.host.output.delivered(payload.length);
   }
 
   private headOf(link: OutgoingLink, deliveryId: number): TransferHead {

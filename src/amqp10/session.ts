@@ -38,6 +38,9 @@ import { describeFault, isFault, LinkError, SessionError, toAmqpError } from './
 import { IncomingLink } from './incoming-link.js';
 import type { Limits } from './limits.js';
 import { type Link, LinkState } from './link.js';
+import { AnswersLink } from './management/answers-link.js';
+import { isManagement, pairOf } from './management/pair.js';
+import { RequestsLink } from './management/requests-link.js';
 import { OutcomeLedger, PublishOutcome } from './outcome-ledger.js';
 import { OutgoingLink } from './outgoing-link.js';
 import type { PartialBytes } from './partial-bytes.js';
@@ -104,7 +107,7 @@ export class Session implements OutgoingHost {
     this.incomingRoom--;
     this.nextIncomingId = add(this.nextIncomingId, 1);
     const link = this.linkOf(view.handle);
-    if (!(link instanceof IncomingLink))
+    if (!(link instanceof IncomingLink || link instanceof RequestsLink))
       throw new SessionError(
         Condition.sessionErrantLink,
         `a transfer on link '${link.name}', where this broker is the sender`,
@@ -126,8 +129,8 @@ export class Session implements OutgoingHost {
       if (view.echo) this.sendFlow(new Flow());
     } else {
       const link = this.linkOf(view.handle);
-      if (link instanceof OutgoingLink) link.flow(view);
-      else (link as IncomingLink).flow(view.deliveryCount, view.echo);
+      if (link.toClient) (link as OutgoingLink | AnswersLink).flow(view);
+      else (link as IncomingLink | RequestsLink).flow(view.deliveryCount, view.echo);
     }
     if (!wasOpen && this.window.isOpen) this.replenish();
   }
@@ -141,7 +144,7 @@ export class Session implements OutgoingHost {
 
   attach(request: Attach): void {
     if (this.ended) return;
-    const { handle, name, role } = request;
+    const { handle, name } = request;
     if (handle > this.limits.handleMax)
       throw new Failure(
         Condition.connectionFramingError,
@@ -159,7 +162,7 @@ export class Session implements OutgoingHost {
         Condition.resourceLimitExceeded,
         `link '${name}' needs a handle above the peer's handle-max`,
       );
-    const link = role ? new OutgoingLink(this, request, own) : new IncomingLink(this, request, own);
+    const link = this.newLink(request, own);
     this.links.set(handle, link);
     this.ownHandles[own] = link;
     this.counters.links++;
@@ -206,7 +209,7 @@ export class Session implements OutgoingHost {
 
   /** The client reads again, or may be given more. */
   replenish(): void {
-    for (const link of this.links.values()) if (link instanceof OutgoingLink) link.replenish();
+    for (const link of this.links.values()) if (link.toClient) link.replenish();
   }
 
   /** The output takes more of what goes out in part. */
@@ -257,6 +260,13 @@ export class Session implements OutgoingHost {
   }
   giveBack(link: OutgoingLink): void {
     this.deliveries.giveBack(link);
+  }
+
+  sendOwn(ownHandle: number, payload: Uint8Array): void {
+    this.deliveries.sendOwn(ownHandle, payload);
+  }
+  answersOf(name: string): AnswersLink | undefined {
+    return pairOf(this.links.values(), name);
   }
 
   send(body: Performative): void {
@@ -340,6 +350,12 @@ export class Session implements OutgoingHost {
   }
 
   // Private
+
+  private newLink(request: Attach, own: number): OutgoingLink | IncomingLink | AnswersLink | RequestsLink {
+    if (isManagement(request))
+      return request.role ? new AnswersLink(this, request, own) : new RequestsLink(this, request, own);
+    return request.role ? new OutgoingLink(this, request, own) : new IncomingLink(this, request, own);
+  }
 
   private linkOf(handle: number): Link {
     const link = this.links.get(handle);
