@@ -1,8 +1,11 @@
 /** Management over AMQP: OASIS' HTTP over AMQP on a link pair, with the paths and answers of RabbitMQ 4. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { EventContext } from 'rhea';
 import { Attach, Descriptor, fieldMap, MessageView, Source, Target } from '../../../src/amqp10/codec/index.js';
 import { Management10 } from '../../support/management10.js';
 import { RheaClient } from '../../support/rhea-client.js';
+import { within } from '../../support/within.js';
 import type { Case } from '../case.js';
 import { detaches, sessionRule } from '../case10.js';
 import type { Client } from '../client.js';
@@ -170,6 +173,30 @@ export const management10: readonly Case[] = [
     },
     false,
   ),
+  {
+    title: 'management: what the user may not do ends the session',
+    source: 'RabbitMQ 4',
+    onlyOurs: true,
+    async run({ target, management: http, patienceMs }) {
+      const user = 'may-read';
+      await http.ask('PUT', `users/${user}`, { password: user, tags: '' });
+      await http.ask('PUT', `permissions/%2F/${user}`, { configure: '^$', write: '^$', read: '.*' });
+      const rhea = await RheaClient.open({ port: target.port, patienceMs, more: { username: user, password: user } });
+      try {
+        const management = await Management10.open(rhea);
+        assert.equal((await management.request('GET', '/queues/none')).status, 404);
+        const ended = once(rhea.connection, 'session_error');
+        management.request('PUT', '/queues/q', {}).catch(() => {});
+        const [{ session }] = (await within(patienceMs, 'the session ends', ended)) as [EventContext];
+        const { condition, description } = session!.error as { condition: string; description: string };
+        assert.equal(condition, 'amqp:unauthorized-access');
+        assert.match(description, /configure access to queue 'q'/);
+      } finally {
+        await rhea.close();
+        await http.ask('DELETE', `users/${user}`);
+      }
+    },
+  },
   sessionRule('Link pair §2.1', 'requests need a link for their answers', async (raw) => {
     await raw.sender('/management');
     raw.transfer(requestOf('GET', '/queues/q'), { settled: true });
