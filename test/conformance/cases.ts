@@ -3,6 +3,7 @@ import type { Case } from './case.js';
 import { connections10 } from './cases10/connections.js';
 import { clients10 } from './cases10/clients.js';
 import { management10 } from './cases10/management.js';
+import { soleConnections10 } from './cases10/sole-connections.js';
 import { webSockets10 } from './cases10/web-sockets.js';
 import { largeDeliveries10 } from './cases10/large-deliveries.js';
 import { links10, sessions10 } from './cases10/sessions.js';
@@ -75,4 +76,5 @@ export const cases: readonly Case[] = [
   ...clients10,
   ...webSockets10,
   ...management10,
+  ...soleConnections10,
 ];

@@ -58,6 +58,11 @@ export class ExampleProgram {
     return ExampleProgram.run(process.execPath, 'amqplib', [`${name}.mjs`, ...args], urls);
   }
 
+  /** `node examples/rhea/NAME.mjs` */
+  static rhea(name: string, urls: Urls, args: readonly string[] = []): ExampleProgram {
+    return ExampleProgram.run(process.execPath, 'rhea', [`${name}.mjs`, ...args], urls);
+  }
+
   /** `python3 examples/pika/NAME.py` */
   static pika(name: string, urls: Urls, args: readonly string[] = []): ExampleProgram {
     return ExampleProgram.run(python, 'pika', [`${name}.py`, ...args], urls);
