@@ -79,8 +79,14 @@ export class ExampleProgram {
   }
 
   /** A program of test/clients, run by what tools/test/clients.mjs made. */
-  static client(interpreter: string, file: string, urls: Urls, args: readonly string[]): ExampleProgram {
-    const program = resolve('node_modules/.cache/understudy', interpreter, 'run');
+  static client(
+    interpreter: string,
+    file: string,
+    urls: Urls,
+    args: readonly string[],
+    script = 'run',
+  ): ExampleProgram {
+    const program = resolve('node_modules/.cache/understudy', interpreter, script);
     return ExampleProgram.run(program, '../test/clients', [file, ...args], urls);
   }
 

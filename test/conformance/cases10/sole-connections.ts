@@ -83,7 +83,10 @@ export const soleConnections10: readonly Case[] = [
     const fourth = await come();
     await fourth.expect(Descriptor.open);
     const { error } = await third.expect(Descriptor.close);
-    assert.deepEqual([error?.condition, error?.info?.get('sole-connection-enforcement')], ['amqp:resource-locked', true]);
+    assert.deepEqual(
+      [error?.condition, error?.info?.get('sole-connection-enforcement')],
+      ['amqp:resource-locked', true],
+    );
     await fourth.works();
   }),
   soleRule('who has gone is not in the way', async (come) => {
