@@ -3,7 +3,6 @@
  * started again, and against a cluster of three, where the node that leads its queue, and to which it is connected, is killed. Nothing that was
  * confirmed may be lost, and what comes twice comes flagged or was sent twice. Some minutes, a part of it for fetching them.
  */
-import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Client, runThrough, startClient } from '../support/client-run.js';
 import { LoneBroker } from '../support/lone-broker.js';
