@@ -13,6 +13,7 @@ import { createServer } from 'node:net';
 import { defaultLimits, type Limits, limitsForOpenFiles } from './amqp091/limits.js';
 import { type ProductName, productAs } from './amqp091/product.js';
 import { type Amqp091Server, createAmqp091Server } from './amqp091/server.js';
+import type { Transport } from './amqp091/connection-context.js';
 import type { Clock } from './base/clock.js';
 import type { Logger } from './base/logger.js';
 import { fullSlices } from './base/slices.js';
@@ -46,6 +47,7 @@ import { MemoryDisk } from './store/memory-disk.js';
 import { NodeDisk } from './store/node-disk.js';
 import type { Disk } from './store/disk.js';
 import { version } from './version.js';
+import { WebSocketEntrance } from './websocket/web-socket-entrance.js';
 
 /** A node's place in a cluster. */
 export interface ClusterPlace {
@@ -92,6 +94,8 @@ export interface NodeOptions {
   loopbackUsers: readonly string[];
   /** Who comes without a name; '' = nobody may. */
   anonymousUser: string;
+  /** Origins of pages that may connect over WebSocket, in lower case; '*' = all. Default: none but of this very port. */
+  websocketOrigins?: readonly string[];
   /** What is not named has its default; see `brokerDefaults`. */
   broker: Partial<BrokerOptions>;
 }
@@ -124,6 +128,7 @@ export class Node {
   private readonly certificates: CertificateWatch[] = [];
   private amqpServer: Amqp091Server | undefined;
   private amqp10Server: Amqp10Server | undefined;
+  private webSockets: WebSocketEntrance<Transport> | undefined;
   private management: ManagementServer | undefined;
   private stopping: Promise<void> | undefined;
 
@@ -215,6 +220,7 @@ export class Node {
   /** The others are told first: in hot standby they hold clients that come from here until one of them is primary. */
   private async dismissClients(): Promise<void> {
     if (this.amqpServer === undefined) return;
+    this.webSockets?.close();
     await this.broker.handOver();
     await this.broker.servesNoMore();
     await Promise.all([this.amqpServer.stop('shutdown'), this.amqp10Server?.stop('shutdown')]);
@@ -223,6 +229,7 @@ export class Node {
   /** Ends it as a crash would, as far as clients and other nodes can tell: no word to anybody. */
   kill(): Promise<void> {
     this.stopping ??= this.close(async () => {
+      this.webSockets?.close();
       this.amqpServer?.destroy();
       this.amqp10Server?.destroy();
     });
@@ -258,7 +265,15 @@ export class Node {
     const limits = { ...clientLimits(openFiles, logger), ...deliveryLimit(options, broker) };
     const other = new Amqp10Server({ ...shared, limits });
     this.amqp10Server = other;
-    const server = createAmqp091Server({ ...shared, later, limits, boot: broker.self.boot, other });
+    const webSockets = new WebSocketEntrance<Transport>({
+      clock: this.clock,
+      logger,
+      origins: options.websocketOrigins ?? [],
+      entered: (socket, transport) => server.enter(socket, transport),
+    });
+    this.webSockets = webSockets;
+    const others = [other, webSockets];
+    const server: Amqp091Server = createAmqp091Server({ ...shared, later, limits, boot: broker.self.boot, others });
     this.amqpServer = server;
     const listen = async ({ host, port }: Endpoint, tls?: TlsEntrance): Promise<Endpoint> => ({
       host,

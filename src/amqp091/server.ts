@@ -58,8 +58,8 @@ export interface Amqp091Options
   /** Shared with other servers, if there are any. */
   inputTurns?: InputTurns;
   occupancy?: Occupancy;
-  /** Takes clients that do not speak this protocol. */
-  other?: OtherServer;
+  /** They take clients that do not speak this protocol. */
+  others?: readonly OtherServer[];
 }
 
 /** A server that does not listen yet. */
@@ -72,7 +72,7 @@ export class Amqp091Server implements ConnectionOwner {
   private readonly context: ConnectionContext;
   private readonly turnedAway: RareLog;
   private readonly boot: number;
-  private readonly other: OtherServer | undefined;
+  private readonly others: readonly OtherServer[];
   /** One for each call of `listen`. */
   private readonly servers: Server[] = [];
   private readonly gate: { close(): void };
@@ -103,7 +103,7 @@ export class Amqp091Server implements ConnectionOwner {
     this.context = { ...options, ...own, limits, inputTurns };
     this.turnedAway = new RareLog(options.logger, options.clock, 'a client was turned away', turnedAwayLinesMax);
     this.boot = options.boot;
-    this.other = options.other;
+    this.others = options.others ?? [];
     this.gate = options.broker.gate.onChange((reason) => this.gateChanged(reason));
     this.admission = options.admission.onChange(() => this.admissionChanged());
     this.departures = authenticator.realm.access.onDeparture((departed) => this.departed(departed));
@@ -166,6 +166,12 @@ export class Amqp091Server implements ConnectionOwner {
     for (const connection of [...this.connections]) connection.destroy();
   }
 
+  /** A client that came in otherwise, and speaks this protocol, or that of another server. @param socket as one that was just accepted */
+  enter(socket: Socket, transport: Transport): void {
+    if (this.stopping !== null) socket.destroy();
+    else this.connect(socket, transport);
+  }
+
   // ConnectionOwner
 
   opened(connection: Connection): void {
@@ -180,12 +186,12 @@ export class Amqp091Server implements ConnectionOwner {
   }
 
   isOthers(header: Uint8Array): boolean {
-    return this.other?.speaks(header) === true;
+    return this.others.some((other) => other.speaks(header));
   }
 
   passOn(connection: Connection, socket: Socket, transport: Transport, first: Uint8Array): void {
     this.closed(connection);
-    this.other?.take(socket, connection.id, transport, first);
+    this.others.find((other) => other.speaks(first))?.take(socket, connection.id, transport, first);
   }
 
   foreign({ name }: Connection, beginning: Uint8Array): void {
@@ -217,9 +223,14 @@ export class Amqp091Server implements ConnectionOwner {
     for (const handshake of [...this.securing]) handshake.drop('this node stops');
   }
 
+  /** Of other servers too. */
+  private get allConnections(): number {
+    return this.others.reduce((sum, other) => sum + other.connectionCount, this.connections.size + this.securing.size);
+  }
+
   private accept(socket: Socket, tls: TlsEntrance | undefined): void {
     const { limits, logger } = this.context;
-    if (this.connections.size + this.securing.size + (this.other?.connectionCount ?? 0) >= limits.connectionsMax) {
+    if (this.allConnections >= limits.connectionsMax) {
       this.counters.connectionsRefused++;
       logger.warn('connection refused: too many', { connectionsMax: limits.connectionsMax });
       socket.destroy();

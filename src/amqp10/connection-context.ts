@@ -40,6 +40,8 @@ export type Transport = Pick<Peer, 'tls' | 'certificateName'>;
 
 /** Told by a connection about its life. */
 export interface ConnectionOwner {
+  /** Its open has come, and it is in its vhost. Throws AmqpError if it may not be. */
+  entered(connection: Connection): void;
   /** The handshake is over. */
   opened(connection: Connection): void;
   closed(connection: Connection): void;

@@ -32,7 +32,7 @@ import {
   frameMaxLeast,
   FrameType,
   FrameWriter,
-  type Open,
+  Open,
   type Performative,
   performativeAt,
   ProtocolId,
@@ -92,7 +92,8 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
   private step: Step = Step.header;
   private deadline: Timer;
   private idle: Idle | undefined;
-  private peerIdleMs = 0;
+  /** The client's open. */
+  asked: Open = new Open();
   private own: Permissions | undefined;
   private sentOpen = false;
   /** The client has asked for no SASL layer. */
@@ -100,7 +101,7 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
   private gatedBytes = 0;
   private due: { flushOutcomes(): void }[] = [];
   /** The broker was told that the connection has ended. */
-  private released = false;
+  released = false;
 
   /** @param first what it has said already: its protocol header, and what came with that */
   constructor(
@@ -385,12 +386,12 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
       throw new AmqpError(Condition.invalidField, `max-frame-size ${open.maxFrameSize} is below ${frameMaxLeast}`);
     this.frames.frameMax = Math.min(open.maxFrameSize, this.limits.frameMax);
     this.sessions.peerChannelMax = open.channelMax;
-    this.peerIdleMs = open.idleTimeOut ?? 0;
-    const vhost = vhostOf(open.hostname);
+    this.vhost = vhostOf(open.hostname);
     const context = { authenticator, occupancy, hasVhost: (name: string) => broker.hasVhost(name) };
-    this.own = enter(context, this.user, vhost);
-    this.vhost = vhost;
+    this.own = enter(context, this.user, this.vhost);
+    this.asked = open;
     this.containerId = open.containerId;
+    this.owner.entered(this);
     this.step = Step.admission;
     this.deadline.cancel();
     this.deadline = this.clock.after(this.limits.admissionWaitMs, () => this.turnAway());
@@ -407,8 +408,7 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     this.deadline.cancel();
     this.step = Step.running;
     this.sendOpen(false);
-    const { idleTimeoutMs } = this.limits;
-    this.idle = new Idle(this.clock, idleTimeoutMs, this.peerIdleMs, this);
+    this.idle = new Idle(this.clock, this.limits.idleTimeoutMs, this.asked.idleTimeOut ?? 0, this);
     const tls = this.peer.tls || undefined;
     this.logger.info('connection opened', { user: this.user, vhost: this.vhost, protocol: 'AMQP 1.0', tls });
     this.owner.opened(this);
@@ -421,9 +421,9 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
 
   private sendOpen(fails: boolean): void {
     this.sentOpen = true;
-    const { context, frames } = this;
-    const others = context.admission.addresses(this.peer.tls !== '');
-    frames.performative(0, ownOpen(this.limits, context.product, { frameMax: frames.frameMax, others }, fails));
+    const others = this.context.admission.addresses(this.peer.tls !== '');
+    const opened = { frameMax: this.frames.frameMax, others, asked: this.asked };
+    this.frames.performative(0, ownOpen(this.limits, this.context.product, opened, fails));
     this.output.touch();
   }
 

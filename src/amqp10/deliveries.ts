@@ -53,6 +53,7 @@ export interface OutgoingHost extends SessionHost {
 const view = new MessageView();
 const lead = new DeliveryLead();
 const released = new Released();
+const noLead = new DeliveryLead();
 
 export class Deliveries implements DeliverySink, Flushable, BodyTaker, StagingHost {
   private readonly host: SessionHost;
@@ -234,6 +235,14 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker, StagingHo
     lead.set(shown, view, redelivered, returns);
     this.window.send(this.headOf(link, deliveryId), lead, bytes, view.keptStart, view.end);
     this.host.output.delivered(lead.length + view.end - view.keptStart);
+  }
+
+  /** A message of the broker's own, settled: nobody holds it. */
+  sendOwn(ownHandle: number, payload: Uint8Array): void {
+    if (this.closed) return;
+    const head = { handle: ownHandle, deliveryId: this.next++ >>> 0, settled: true };
+    this.window.send(head, noLead, payload, 0, payload.length);
+    this.host.output.delivered(payload.length);
   }
 
   private headOf(link: OutgoingLink, deliveryId: number): TransferHead {

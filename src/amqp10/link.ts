@@ -108,6 +108,9 @@ export abstract class Link {
     return reply;
   }
 
+  /** The session, the output or the client takes more: of links on which the client receives. */
+  replenish(): void {}
+
   /** What the link holds of the broker goes back. */
   protected abstract release(): void;
 

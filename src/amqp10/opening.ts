@@ -7,6 +7,7 @@ import { AmqpError, Condition, fieldMap, type MapValue, Open } from './codec/ind
 import type { Product } from './connection-context.js';
 import type { Limits } from './limits.js';
 import { uint } from './codec/values.js';
+import { soleCapability, soleProperties, wantsToBeSole } from './sole-connections.js';
 
 /** In a hostname: the vhost follows. */
 const vhostPrefix = 'vhost:';
@@ -45,21 +46,25 @@ export interface Opened {
   readonly frameMax: number;
   /** HOST:PORT of the cluster's nodes, in the order in which it should try them. */
   readonly others: readonly string[];
+  /** Its open. */
+  readonly asked: Open;
 }
 
 /** Our open. @param fails a close follows at once */
-export function ownOpen(limits: Limits, product: Product, { frameMax, others }: Opened, fails: boolean): Open {
+export function ownOpen(limits: Limits, product: Product, { frameMax, others, asked }: Opened, fails: boolean): Open {
   const open = new Open();
   open.containerId = product.clusterName === '' ? product.name : product.clusterName;
   open.maxFrameSize = limits.frameMax;
   open.channelMax = limits.channelMax;
   open.idleTimeOut = limits.idleTimeoutMs / 2;
-  open.offeredCapabilities = ['ANONYMOUS-RELAY'];
+  const isSole = wantsToBeSole(asked);
+  open.offeredCapabilities = ['ANONYMOUS-RELAY', ...(isSole ? [soleCapability] : [])];
   open.properties = fieldMap({
     product: product.name,
     version: product.version,
     platform: `Node.js ${process.version}`,
     'failover-server-list': frameMax < smallFrameMax ? [] : others.slice(0, othersMax).map(place),
+    ...(isSole ? soleProperties : {}),
     ...(fails ? { [failedProperty]: true } : {}),
   });
   return open;

@@ -171,7 +171,7 @@ export class OutgoingLink extends Link implements Recipient {
   settled(): void {}
 
   /** Grants what may be granted now. */
-  replenish(): void {
+  override replenish(): void {
     const { subscription } = this;
     if (this.state !== LinkState.attached || subscription === null || this.isWaiting) return;
     if (this.metTooLarge) return this.fail(tooLarge(this.bytesMax));

@@ -17,6 +17,7 @@ import type { ConnectionContext, ConnectionOwner, Transport } from './connection
 import { Counters } from './counters.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { AllPartialBytes } from './partial-bytes.js';
+import { SoleConnections } from './sole-connections.js';
 
 /** Connections that are told in one turn: each may end all its sessions. */
 const toldPerTurn = 100;
@@ -35,6 +36,7 @@ export class Amqp10Server implements ConnectionOwner {
   private readonly connections: Set<Connection> = new Set();
   /** Those whose handshake is under way, oldest first. */
   private readonly opening: Set<Connection> = new Set();
+  private readonly soleConnections: SoleConnections = new SoleConnections();
   private stopping: Promise<void> | null = null;
   private allClosed: () => void = () => {};
 
@@ -84,12 +86,17 @@ export class Amqp10Server implements ConnectionOwner {
 
   // ConnectionOwner
 
+  entered(connection: Connection): void {
+    this.soleConnections.enter(connection);
+  }
+
   opened(connection: Connection): void {
     this.opening.delete(connection);
   }
 
   closed(connection: Connection): void {
     this.connections.delete(connection);
+    this.soleConnections.leave(connection);
     this.opening.delete(connection);
     this.counters.connectionsClosed++;
     if (this.connections.size === 0) this.allClosed();

@@ -39,6 +39,9 @@ import { describeFault, isFault, LinkError, SessionError, toAmqpError } from './
 import { IncomingLink } from './incoming-link.js';
 import type { Limits } from './limits.js';
 import { type Link, LinkState } from './link.js';
+import { AnswersLink } from './management/answers-link.js';
+import { isManagement, pairOf } from './management/pair.js';
+import { RequestsLink } from './management/requests-link.js';
 import { OutcomeLedger, PublishOutcome } from './outcome-ledger.js';
 import { OutgoingLink } from './outgoing-link.js';
 import { OwnSettlements } from './own-settlements.js';
@@ -117,7 +120,7 @@ export class Session implements OutgoingHost {
     this.incomingRoom--;
     this.nextIncomingId = add(this.nextIncomingId, 1);
     const link = this.linkOf(view.handle);
-    if (link instanceof OutgoingLink)
+    if (!(link instanceof IncomingLink || link instanceof RequestsLink || link instanceof CoordinatorLink))
       throw new SessionError(
         Condition.sessionErrantLink,
         `a transfer on link '${link.name}', where this broker is the sender`,
@@ -144,10 +147,10 @@ export class Session implements OutgoingHost {
   }
 
   private linkFlow(link: Link, view: FlowView): void {
-    if (!(link instanceof OutgoingLink))
-      return (link as IncomingLink | CoordinatorLink).flow(view.deliveryCount, view.echo);
+    if (!link.toClient)
+      return (link as IncomingLink | CoordinatorLink | RequestsLink).flow(view.deliveryCount, view.echo);
     try {
-      link.flow(view);
+      (link as OutgoingLink | AnswersLink).flow(view);
     } catch (error) {
       endLink(link, error);
     }
@@ -226,7 +229,7 @@ export class Session implements OutgoingHost {
 
   /** The client reads again, or may be given more. */
   replenish(): void {
-    for (const link of this.links.values()) if (link instanceof OutgoingLink) link.replenish();
+    for (const link of this.links.values()) if (link.toClient) link.replenish();
   }
 
   /** The output takes more of what goes out in part. */
@@ -278,6 +281,13 @@ export class Session implements OutgoingHost {
   }
   giveBack(link: OutgoingLink): boolean {
     return this.deliveries.giveBack(link);
+  }
+
+  sendOwn(ownHandle: number, payload: Uint8Array): void {
+    this.deliveries.sendOwn(ownHandle, payload);
+  }
+  answersOf(name: string): AnswersLink | undefined {
+    return pairOf(this.links.values(), name);
   }
 
   send(body: Performative): void {
@@ -370,10 +380,15 @@ export class Session implements OutgoingHost {
 
   // Private
 
-  private newLink(request: Attach, ownHandle: number): OutgoingLink | IncomingLink | CoordinatorLink {
-    if (request.role) return new OutgoingLink(this, request, ownHandle);
+  private newLink(
+    request: Attach,
+    own: number,
+  ): OutgoingLink | IncomingLink | CoordinatorLink | AnswersLink | RequestsLink {
+    if (isManagement(request))
+      return request.role ? new AnswersLink(this, request, own) : new RequestsLink(this, request, own);
+    if (request.role) return new OutgoingLink(this, request, own);
     const isCoordinator = request.target?.descriptor === Descriptor.coordinator;
-    return isCoordinator ? new CoordinatorLink(this, request, ownHandle) : new IncomingLink(this, request, ownHandle);
+    return isCoordinator ? new CoordinatorLink(this, request, own) : new IncomingLink(this, request, own);
   }
 
   private linkOf(handle: number): Link {

@@ -31,6 +31,10 @@ const shared: readonly [flags: string, description: string][] = [
   ['--protocol <version>', 'newest protocol version that the node speaks (default: all that it knows)'],
   ['--loopback-users <names>', 'users who may connect from this machine only, or none (default guest)'],
   ['--anonymous-user <name>', 'the user that a client without a name is; without: such clients are refused'],
+  [
+    '--websocket-origins <origins>',
+    'whose pages may connect over WebSocket: origins such as https://shop.example, * or none (default none)',
+  ],
   ['--load-definitions <file>', 'definitions that are imported at each start, as `understudy definitions` writes them'],
   ['--lease <time>', 'how long a silent primary keeps its place (default 2s)'],
   ['--tls-certificate <file>', 'certificate of the broker, PEM, for amqps and https'],

@@ -32,6 +32,7 @@ export async function nodeOptions(settings: NodeSettings, logger: Logger): Promi
     loopbackUsers: settings.loopbackUsers,
     definitions: settings.loadDefinitions,
     anonymousUser: settings.anonymousUser,
+    websocketOrigins: settings.websocketOrigins,
     broker: {
       groups: settings.groups,
       replicas: cluster === null ? 1 : settings.replicas,

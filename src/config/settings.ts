@@ -66,6 +66,8 @@ export interface NodeSettings {
   loopbackUsers: readonly string[];
   /** Who logs in without a name (ANONYMOUS); '' = nobody may. */
   anonymousUser: string;
+  /** Origins of pages that may connect over WebSocket, in lower case; '*' = all. */
+  websocketOrigins: readonly string[];
   /** A file with definitions that are imported at each start; null: none. */
   loadDefinitions: string | null;
   logLevel: LogLevel;
@@ -149,6 +151,14 @@ function nameList(written: string): string[] {
   return names;
 }
 
+function originList(written: string): string[] {
+  const origins = nameList(written).map((origin) => origin.toLowerCase());
+  const wrong = origins.find((origin) => origin !== '*' && !/^[a-z][a-z0-9+.-]*:\/\/[^/\s]+$/.test(origin));
+  if (wrong !== undefined)
+    throw new RangeError(`"${wrong}" is no origin, such as https://shop.example or http://localhost:8080, nor *`);
+  return origins;
+}
+
 function file(written: string): string {
   if (written === '') throw new RangeError('the name of a file is missing');
   return written;
@@ -205,6 +215,7 @@ const schema = v.strictObject({
   'time-share': v.optional(read(parseDuration), '10s'),
   'loopback-users': v.optional(read(nameList), 'guest'),
   'anonymous-user': v.optional(text, ''),
+  'websocket-origins': v.optional(read(originList), 'none'),
   lease: v.optional(read(atLeast(parseDuration, 600, '600ms')), '2s'),
   'load-definitions': v.optional(read(file)),
   'log-level': v.optional(oneOf(logLevels), 'info'),
@@ -318,6 +329,7 @@ export function readSettings(...layers: readonly RawSettings[]): NodeSettings {
     loopbackUsers: output['loopback-users'],
     loadDefinitions: output['load-definitions'] ?? null,
     anonymousUser: output['anonymous-user'],
+    websocketOrigins: output['websocket-origins'],
     logLevel: output['log-level'],
   };
 }

@@ -341,6 +341,8 @@ export interface Broker {
   readonly keepsHidden: boolean;
   /** All nodes know of messages in the encoding of AMQP 1.0 (`MessageParts.format`). */
   readonly keepsAmqp10: boolean;
+  /** What leads to a queue or an exchange, as far as this node knows; not what the default exchange does. */
+  bindingsTo(vhost: string, kind: Binding['destinationKind'], name: string): Binding[];
   /** Changes whenever routes may have changed. */
   readonly routingVersion: number;
   /**

@@ -4,6 +4,9 @@ import { connections10 } from './cases10/connections.js';
 import { clients10 } from './cases10/clients.js';
 import { browsing10 } from './cases10/browsing.js';
 import { filters10 } from './cases10/filters.js';
+import { management10 } from './cases10/management.js';
+import { soleConnections10 } from './cases10/sole-connections.js';
+import { webSockets10 } from './cases10/web-sockets.js';
 import { largeDeliveries10 } from './cases10/large-deliveries.js';
 import { subscriptions10 } from './cases10/subscriptions.js';
 import { givingBack10 } from './cases10/giving-back.js';
@@ -83,4 +86,7 @@ export const cases: readonly Case[] = [
   ...browsing10,
   ...subscriptions10,
   ...clients10,
+  ...webSockets10,
+  ...management10,
+  ...soleConnections10,
 ];

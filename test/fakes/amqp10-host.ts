@@ -39,7 +39,7 @@ export class Amqp10Host implements AsyncDisposable {
       occupancy: new Occupancy(realm),
     };
     this.server = new Amqp10Server({ ...shared, limits });
-    this.front = createAmqp091Server({ ...shared, later: setImmediate, boot: 1, other: this.server });
+    this.front = createAmqp091Server({ ...shared, later: setImmediate, boot: 1, others: [this.server] });
   }
 
   static async start(limits: Partial<Limits> = {}): Promise<Amqp10Host> {

@@ -321,6 +321,12 @@ export class FakeBroker implements Broker, Wiring {
     return Promise.reject(new RefusedError(Refusal.notImplemented, 'the fake broker sends nothing elsewhere'));
   }
 
+  bindingsTo(vhost: string, kind: Binding['destinationKind'], name: string): Binding[] {
+    return this.bindings.filter(
+      (one) => one.vhost === vhost && one.destinationKind === kind && one.destination === name,
+    );
+  }
+
   queueStatus(_vhost: string, name: string): Promise<QueueStatus> {
     const queue = this.queues.get(name);
     if (!queue) return Promise.reject(noQueue(name));

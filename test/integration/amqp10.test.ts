@@ -108,8 +108,8 @@ describe('AMQP 1.0', { timeout: 120_000 }, () => {
     const cluster = await ClusterProcesses.start(3, ['--clients', 'primary']);
     let failed = true;
     try {
-      await declare(await primaryOf(cluster), 'standby');
-      const primary = await primaryOf(cluster);
+      const primary = await cluster.primary();
+      await declare(primary, 'standby');
       const backup = cluster.nodes.find((node) => node !== primary)!;
       const options = {
         port: backup.ports.amqp,
@@ -185,11 +185,3 @@ describe('AMQP 1.0', { timeout: 120_000 }, () => {
     });
   });
 });
-
-async function primaryOf(cluster: ClusterProcesses): Promise<NodeProcess> {
-  const { groups } = await cluster.untilView(
-    'one node leads all',
-    (view) => new Set(view.groups.map((group) => group.primary)).size === 1,
-  );
-  return cluster.node(groups[0]!.primary);
-}

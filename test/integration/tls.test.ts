@@ -12,8 +12,10 @@ import { stopInTheMiddle } from '../support/attacks/half-tls.js';
 import { notAmqp } from '../support/attacks/sockets.js';
 import { Authority, type CertificateFiles } from '../support/certificates.js';
 import { freePorts } from '../support/free-ports.js';
-import { RheaClient } from '../support/rhea-client.js';
+import type { ClientOptions } from 'ws';
+import { bytes, RheaClient, textOf } from '../support/rhea-client.js';
 import { mebibyte, Target } from '../support/target.js';
+import { openWebSocket, rheaOver } from '../support/web-sockets.js';
 import { finished } from './support/command.js';
 
 const firstPort = 30_500;
@@ -123,6 +125,24 @@ describe('TLS for clients', () => {
     assert.equal(linesWith('"user":"stranger"').length, 1);
     // Without a certificate it is not offered; who wants it all the same is told.
     await assert.rejects(connect(undefined, { credentials: external }), /unknown authentication mechanism|EXTERNAL/i);
+  });
+
+  it('carries AMQP over WebSocket (wss), and knows who is there by the certificate', async () => {
+    const asked = { at: `wss://127.0.0.1:${amqps}`, options: options(guest) as ClientOptions };
+    const rhea = await RheaClient.open({ port: amqps, more: rheaOver(asked) });
+    const receiver = await rhea.receiver('/exchanges/amq.topic/secure');
+    const sender = await rhea.sender('/exchanges/amq.topic/secure');
+    assert.equal(await sender.send({ body: bytes('x'.repeat(500_000)) }), 'accepted');
+    assert.equal(textOf((await receiver.take(1))[0]!).length, 500_000);
+    assert.deepEqual(rhea.errors, []);
+    await rhea.close();
+    // rhea offers EXTERNAL over sockets of its own only.
+    const client = await openWebSocket(asked);
+    let said = '';
+    client.on('message', (bytes) => (said += String(bytes)));
+    client.send(Buffer.from('AMQP\x03\x01\x00\x00', 'latin1'));
+    await eventually('EXTERNAL is offered', () => said.includes('EXTERNAL'));
+    client.terminate();
   });
 
   it('ends with who shows an expired certificate, or one of another authority; the log says who and why, once', async () => {

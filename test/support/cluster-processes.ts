@@ -73,6 +73,15 @@ export class ClusterProcesses {
     return leader === undefined ? undefined : this.node(leader);
   }
 
+  /** The node that leads all, waited for. */
+  async primary(): Promise<NodeProcess> {
+    const { groups } = await this.untilView(
+      'one node leads all',
+      (view) => new Set(view.groups.map((group) => group.primary)).size === 1,
+    );
+    return this.node(groups[0]!.primary);
+  }
+
   /** Waits until exactly these nodes are in sync for a queue. */
   async untilOnline(queue: string, nodes: readonly NodeProcess[], timeoutMs = 30_000): Promise<void> {
     const names = nodes.map(({ name }) => name).sort();

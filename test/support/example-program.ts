@@ -58,6 +58,11 @@ export class ExampleProgram {
     return ExampleProgram.run(process.execPath, 'amqplib', [`${name}.mjs`, ...args], urls);
   }
 
+  /** `node examples/rhea/NAME.mjs` */
+  static rhea(name: string, urls: Urls, args: readonly string[] = []): ExampleProgram {
+    return ExampleProgram.run(process.execPath, 'rhea', [`${name}.mjs`, ...args], urls);
+  }
+
   /** `python3 examples/pika/NAME.py` */
   static pika(name: string, urls: Urls, args: readonly string[] = []): ExampleProgram {
     return ExampleProgram.run(python, 'pika', [`${name}.py`, ...args], urls);
@@ -74,8 +79,14 @@ export class ExampleProgram {
   }
 
   /** A program of test/clients, run by what tools/test/clients.mjs made. */
-  static client(interpreter: string, file: string, urls: Urls, args: readonly string[]): ExampleProgram {
-    const program = resolve('node_modules/.cache/understudy', interpreter, 'run');
+  static client(
+    interpreter: string,
+    file: string,
+    urls: Urls,
+    args: readonly string[],
+    script = 'run',
+  ): ExampleProgram {
+    const program = resolve('node_modules/.cache/understudy', interpreter, script);
     return ExampleProgram.run(program, '../test/clients', [file, ...args], urls);
   }
 

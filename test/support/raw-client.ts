@@ -85,9 +85,12 @@ export class RawClient implements FrameHandler {
       frameMax?: number;
       vhost?: string;
       tls?: SecureContextOptions;
+      /** That is open already. */
+      socket?: Socket;
     } = {},
   ): Promise<RawClient> {
-    const client = await RawClient.dial(port, options.tls);
+    const { socket } = options;
+    const client = socket === undefined ? await RawClient.dial(port, options.tls) : new RawClient(socket);
     client.sendBytes(protocolHeader);
     await client.expect(MethodId.connectionStart);
     const capabilities = options.capabilities ?? {

@@ -12,6 +12,7 @@ import { type EnqueueView, enqueueLength, MessageParts } from '../../log/record.
 import type {
   Arguments,
   BodySource,
+  Binding,
   Broker,
   ConnectionId,
   ConsumeRequest,
@@ -303,6 +304,11 @@ export class ClusterBroker implements Broker {
 
   connectionClosed(connection: ConnectionId): void {
     this.options.wiring.connectionClosed(connection);
+  }
+
+  bindingsTo(vhost: string, kind: Binding['destinationKind'], name: string): Binding[] {
+    const target = kind === 'queue' ? this.tables.queueTarget(vhost, name) : this.tables.exchangeTarget(vhost, name);
+    return [...(target?.inbound() ?? [])];
   }
 
   async queueStatus(vhost: string, name: string): Promise<QueueStatus> {

@@ -76,7 +76,7 @@ export async function slowHandshakes(port: number, count: number): Promise<() =>
 /** What is no AMQP is answered with our protocol header and a closed socket (§4.2.2). */
 export async function notAmqp(port: number): Promise<void> {
   const beginnings = [
-    'GET / HTTP/1.1\r\n\r\n',
+    'POST / HTTP/1.1\r\n\r\n',
     'AMQP\x01\x01\x00\x0a',
     'AMQP\x00\x01\x00\x00',
     '\x16\x03\x01\x02\x00',

@@ -215,6 +215,9 @@ class PerfectBroker implements Broker {
   hasVhost(name: string): boolean {
     return name === '/';
   }
+  bindingsTo(): never[] {
+    return [];
+  }
   isTopicExchange(): boolean {
     return false;
   }
