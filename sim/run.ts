@@ -10,6 +10,7 @@ import { createSimProcess } from './broker-process.js';
 import { findScenario } from './scenarios/index.js';
 import type { KindName } from './workload/kinds.js';
 import { Simulation, type RunOptions, type RunResult } from './simulation.js';
+import { optimizeLater } from './tiering.js';
 
 function describe(result: RunResult): string {
   const finding = result.finding!;
@@ -65,4 +66,5 @@ async function main(): Promise<number> {
   return mutant === undefined ? 0 : 1;
 }
 
+optimizeLater();
 process.exitCode = await main();

@@ -3,6 +3,7 @@ import { readFully } from './chunk-reader.js';
 import type { DiskFile } from './disk.js';
 
 const blockBytesMax = 512 * 1024;
+const none = new Uint8Array(0);
 
 export class BlockReader {
   /** Bytes [at(0)...) of the file that are in memory: `bytes[start, end)`. */
@@ -15,8 +16,9 @@ export class BlockReader {
   /** File offset of `end`. */
   private offset = 0;
   private spare: Uint8Array;
-  /** Bytes of a block, and of the room before it for what is left of the one before. */
   private readonly blockBytes: number;
+  /** Before a block, for what is left of the one before. */
+  private readonly roomBytes: number;
   private next: Promise<number> | undefined;
 
   private readonly pause: (() => Promise<void>) | undefined;
@@ -30,11 +32,12 @@ export class BlockReader {
     this.size = size;
     this.pause = pause;
     this.blockBytes = Math.min(size, blockBytesMax);
-    this.bytes = new Uint8Array(2 * this.blockBytes);
-    this.spare = new Uint8Array(2 * this.blockBytes);
+    this.roomBytes = size > this.blockBytes ? this.blockBytes : 0;
+    this.bytes = none;
+    this.spare = this.newBlock();
     this.view = viewOf(this.bytes);
-    this.start = this.blockBytes;
-    this.end = this.blockBytes;
+    this.start = 0;
+    this.end = 0;
   }
 
   /** Is all of the file in memory, or used already? */
@@ -61,12 +64,13 @@ export class BlockReader {
     const length = await (this.next ?? this.readAhead());
     this.next = undefined;
     const rest = this.end - at;
-    this.spare.set(this.bytes.subarray(at, this.end), this.blockBytes - rest);
+    this.spare.set(this.bytes.subarray(at, this.end), this.roomBytes - rest);
     const old = this.bytes;
-    this.use(this.spare, this.blockBytes - rest, this.blockBytes + length);
+    this.use(this.spare, this.roomBytes - rest, this.roomBytes + length);
     this.offset += length;
-    this.spare = old.length === 2 * this.blockBytes ? old : new Uint8Array(2 * this.blockBytes);
+    this.spare = none;
     if (!this.exhausted) {
+      this.spare = old.length === this.roomBytes + this.blockBytes ? old : this.newBlock();
       this.next = this.readAhead();
       // Whoever awaits it hears of an error; until then it is no unhandled one.
       this.next.catch(() => undefined);
@@ -91,8 +95,12 @@ export class BlockReader {
 
   private async readAhead(): Promise<number> {
     const length = Math.min(this.blockBytes, this.size - this.offset);
-    await readFully(this.file, this.spare.subarray(this.blockBytes, this.blockBytes + length), this.offset);
+    await readFully(this.file, this.spare.subarray(this.roomBytes, this.roomBytes + length), this.offset);
     return length;
+  }
+
+  private newBlock(): Uint8Array {
+    return new Uint8Array(this.roomBytes + this.blockBytes);
   }
 
   private use(bytes: Uint8Array, start: number, end: number): void {

@@ -8,6 +8,9 @@ import type { RuleName } from '../../src/base/rules.js';
 import { createSimProcess } from '../../sim/broker-process.js';
 import { findScenario } from '../../sim/scenarios/index.js';
 import { Simulation, type RunOptions } from '../../sim/simulation.js';
+import { optimizeLater } from '../../sim/tiering.js';
+
+optimizeLater();
 
 /** Where a rule's absence shows: in runs of this scenario, or of random faults ('' ). */
 export interface Planted {

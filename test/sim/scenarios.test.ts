@@ -4,6 +4,9 @@ import { test } from 'node:test';
 import { createSimProcess } from '../../sim/broker-process.js';
 import { scenarios } from '../../sim/scenarios/index.js';
 import { Simulation } from '../../sim/simulation.js';
+import { optimizeLater } from '../../sim/tiering.js';
+
+optimizeLater();
 
 const seeds = 4;
 

@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict';
 import { createSimProcess } from '../../sim/broker-process.js';
 import { Simulation } from '../../sim/simulation.js';
+import { optimizeLater } from '../../sim/tiering.js';
+
+optimizeLater();
 
 /** Seeds [from, from + count): nothing may be found. `SEED=n` runs that one alone. */
 export async function runSeeds(from: number, count: number): Promise<void> {
