@@ -63,6 +63,9 @@ export class QueueHolder implements Holder {
   }
 }
 
+/** Characters of a selector. */
+const filterUnit = 8;
+
 const State = { opening: 0, open: 1, cancelling: 2, leaving: 3, ended: 4 } as const;
 type State = (typeof State)[keyof typeof State];
 
@@ -117,6 +120,11 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
 
   override get subscriber(): number {
     return this.number;
+  }
+
+  /** What it takes the primary to take it, in subscriptions without a filter: a selector has to be read. */
+  get weight(): number {
+    return 1 + (this.options.filter?.selector?.length ?? 0) / filterUnit;
   }
 
   /** A message has come for it. */
