@@ -80,7 +80,7 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
   readonly partials: PartialBytes;
   user = '';
   vhost = '';
-  containerId = '';
+  container = '';
   private readonly context: ConnectionContext;
   private readonly owner: ConnectionOwner;
   private readonly socket: Socket;
@@ -390,7 +390,7 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     const context = { authenticator, occupancy, hasVhost: (name: string) => broker.hasVhost(name) };
     this.own = enter(context, this.user, vhost);
     this.vhost = vhost;
-    this.containerId = open.containerId;
+    this.container = open.containerId;
     this.step = Step.admission;
     this.deadline.cancel();
     this.deadline = this.clock.after(this.limits.admissionWaitMs, () => this.turnAway());

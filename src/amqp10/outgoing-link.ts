@@ -194,6 +194,10 @@ export class OutgoingLink extends Link implements Recipient {
     this.fail(new LinkError(Condition.resourceDeleted, reason === '' ? `queue '${this.queue}' is gone` : reason));
   }
 
+  protected override get canResume(): boolean {
+    return this.node?.isKept === true;
+  }
+
   protected release(): void {
     this.drain.stop();
     this.deliveries.giveBack(this);

@@ -102,7 +102,7 @@ function node(context: SourceContext, queue: string, filter: FilterDefinition | 
     // Others may use it too.
     broker.wiring.deleteQueue(vhost, queue, { ifUnused: true, ifEmpty: false, connection: id }).catch(() => {});
   };
-  return { queue, filter, browses: false, source, leave };
+  return { queue, filter, browses: false, isKept: true, source, leave };
 }
 
 /**
@@ -110,7 +110,7 @@ function node(context: SourceContext, queue: string, filter: FilterDefinition | 
  * clients, else of those with the same container-id. Throws LinkError if it is too long.
  */
 function queueName(
-  { containerId }: SourceContext,
+  { container }: SourceContext,
   linkName: string,
   capabilities: readonly string[],
   isVolatile: boolean,
@@ -118,7 +118,7 @@ function queueName(
   const isGlobal = capabilities.includes('global');
   const isShared = isGlobal || capabilities.includes('shared');
   const own = isShared ? linkName.split('|', 1)[0]! : linkName;
-  const owner = isGlobal ? '' : encodeURIComponent(containerId);
+  const owner = isGlobal ? '' : encodeURIComponent(container);
   const name = `${isVolatile ? 'volatile' : 'durable'}-subscription/${owner}/${encodeURIComponent(own)}`;
   if (Buffer.byteLength(name) <= nameBytesMax) return name;
   const text = `container-id and link name are too long for a subscription: its queue's name would have more than ${nameBytesMax} bytes`;
