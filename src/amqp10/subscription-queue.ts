@@ -46,6 +46,8 @@ export async function openSubscription(
   answer: Source,
 ): Promise<SourceNode> {
   const { broker, vhost, id, permissions } = context;
+  // The client is told what is in force: its time begins when its last link is gone.
+  if (answer.expiryPolicy !== 'never') answer.expiryPolicy = 'link-detach';
   const { durable, expiryPolicy, timeout, capabilities = [] } = answer;
   // Others' links may be of a shared one, which goes with the last of them.
   const isVolatile = durable === 0 && expiryPolicy !== 'never' && timeout === 0;
