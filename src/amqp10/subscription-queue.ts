@@ -85,7 +85,8 @@ export async function openSubscription(
 /** A link without a source asks for a subscription that is there (as clients of JMS do to end one). Rejects with LinkError not-found. */
 export async function lookUpSubscription(context: SourceContext, request: Attach): Promise<SourceNode> {
   const queue = queueName(context, request.name, request.desiredCapabilities ?? [], false);
-  context.permissions.require('read', 'queue', queue);
+  // Whoever finds it may end it.
+  for (const need of ['configure', 'read'] as const) context.permissions.require(need, 'queue', queue);
   const text = await keptOf(context, queue);
   if (text === undefined) throw new LinkError(Condition.notFound, `no subscription '${request.name}' of this client`);
   const { address, durable, expiryPolicy, timeout, capabilities, filter } = JSON.parse(text) as Kept;
