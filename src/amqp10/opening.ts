@@ -54,7 +54,7 @@ export function ownOpen(limits: Limits, product: Product, { frameMax, others }: 
   open.maxFrameSize = limits.frameMax;
   open.channelMax = limits.channelMax;
   open.idleTimeOut = limits.idleTimeoutMs / 2;
-  open.offeredCapabilities = ['ANONYMOUS-RELAY'];
+  open.offeredCapabilities = ['ANONYMOUS-RELAY', 'SHARED-SUBS'];
   open.properties = fieldMap({
     product: product.name,
     version: product.version,
