@@ -1,6 +1,6 @@
 /** What a browser is shown of a queue, in its order; what it says of it must have no effect, which all other checkers see to. */
 import type { Subscription } from '../../src/model/broker.js';
-import { QueueHolder } from '../../src/cluster/client/subscription.js';
+import { ClusterSubscription } from '../../src/cluster/client/subscription.js';
 import type { SimRandom } from '../random.js';
 
 export class BrowsedQueue {
@@ -19,7 +19,7 @@ export class BrowsedQueue {
 
   /** '' or what is wrong with it. Says something of the message, and takes another one. */
   shown(subscription: Subscription, position: number, random: SimRandom): string {
-    const incarnation = subscription instanceof QueueHolder ? subscription.incarnation : 0;
+    const incarnation = subscription instanceof ClusterSubscription ? subscription.queue : 0;
     if (incarnation !== this.incarnation) this.last = -1;
     this.incarnation = incarnation;
     this.granted--;

@@ -80,7 +80,6 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
   readonly partials: PartialBytes;
   user = '';
   vhost = '';
-  containerId = '';
   private readonly context: ConnectionContext;
   private readonly owner: ConnectionOwner;
   private readonly socket: Socket;
@@ -236,6 +235,9 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
 
   // ConnectionHost
 
+  get container(): string {
+    return this.asked.containerId;
+  }
   get permissions(): Permissions {
     return this.own!;
   }
@@ -390,7 +392,6 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     const context = { authenticator, occupancy, hasVhost: (name: string) => broker.hasVhost(name) };
     this.own = enter(context, this.user, this.vhost);
     this.asked = open;
-    this.containerId = open.containerId;
     this.owner.entered(this);
     this.step = Step.admission;
     this.deadline.cancel();

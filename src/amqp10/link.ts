@@ -26,10 +26,11 @@ export abstract class Link {
   state: LinkState = LinkState.attaching;
   protected readonly host: SessionHost;
   protected readonly request: Attach;
+  /** A detach is for good (§2.6.4), and so is ours. False: the link may be resumed. */
+  protected isClosing = true;
   /** The client detached it before it was attached. */
   private detachRequested = false;
-  /** The client has closed it: it does not come back. */
-  protected isClosing = false;
+  private closeRequested = true;
 
   constructor(host: SessionHost, request: Attach, ownHandle: number) {
     this.host = host;
@@ -49,17 +50,18 @@ export abstract class Link {
     return `${this.toClient ? '>' : '<'}${this.name}`;
   }
 
-  /** The client detaches. @param closed for good (§2.6.4) */
+  /** The client detaches. @param closed for good */
   detachedByClient(closed: boolean): void {
-    this.isClosing = closed;
+    if (this.canResume) this.isClosing = closed;
     if (this.state === LinkState.attaching) {
       this.detachRequested = true;
+      this.closeRequested = closed;
       return;
     }
     const answers = this.state === LinkState.attached;
     if (answers) this.release();
     this.leave();
-    if (answers) this.sendDetach(undefined, closed);
+    if (answers) this.sendDetach(undefined);
   }
 
   /** Ends the link with an error, from whatever state. */
@@ -71,6 +73,7 @@ export abstract class Link {
       condition: error.condition,
       error: error.message,
     });
+    if (this.canResume) this.isClosing = false;
     if (this.state === LinkState.attaching) this.sendAttach(this.refusal());
     else this.release();
     this.sendDetach(error);
@@ -81,6 +84,7 @@ export abstract class Link {
   /** Session or connection are gone or going: no more output. */
   dispose(): void {
     if (this.state === LinkState.gone) return;
+    if (this.canResume) this.isClosing = false;
     if (this.state !== LinkState.detached) this.release();
     this.state = LinkState.gone;
   }
@@ -91,7 +95,7 @@ export abstract class Link {
     this.state = LinkState.attached;
     this.sendAttach(reply);
     if (!this.detachRequested) return true;
-    this.detachedByClient(this.isClosing);
+    this.detachedByClient(this.closeRequested);
     return false;
   }
 
@@ -111,6 +115,11 @@ export abstract class Link {
   /** The session, the output or the client takes more: of links on which the client receives. */
   replenish(): void {}
 
+  /** What it is about outlasts this attachment of the link. */
+  protected get canResume(): boolean {
+    return false;
+  }
+
   /** What the link holds of the broker goes back. */
   protected abstract release(): void;
 
@@ -128,10 +137,10 @@ export abstract class Link {
     this.host.send(reply);
   }
 
-  private sendDetach(error: AmqpError | undefined, closed: boolean = true): void {
+  private sendDetach(error: AmqpError | undefined): void {
     const detach = new Detach();
     detach.handle = this.ownHandle;
-    detach.closed = closed;
+    detach.closed = this.isClosing;
     detach.error = error?.fields;
     this.host.send(detach);
   }

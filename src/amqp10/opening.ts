@@ -58,7 +58,7 @@ export function ownOpen(limits: Limits, product: Product, { frameMax, others, as
   open.channelMax = limits.channelMax;
   open.idleTimeOut = limits.idleTimeoutMs / 2;
   const isSole = wantsToBeSole(asked);
-  open.offeredCapabilities = ['ANONYMOUS-RELAY', ...(isSole ? [soleCapability] : [])];
+  open.offeredCapabilities = ['ANONYMOUS-RELAY', 'SHARED-SUBS', ...(isSole ? [soleCapability] : [])];
   open.properties = fieldMap({
     product: product.name,
     version: product.version,

@@ -199,6 +199,10 @@ export class OutgoingLink extends Link implements Recipient {
     this.fail(new LinkError(Condition.resourceDeleted, reason === '' ? `queue '${this.queue}' is gone` : reason));
   }
 
+  protected override get canResume(): boolean {
+    return this.node?.isKept === true;
+  }
+
   protected release(): void {
     this.drain.stop();
     const isHolding = this.deliveries.giveBack(this);

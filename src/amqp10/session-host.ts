@@ -18,8 +18,8 @@ export interface ConnectionHost {
   readonly id: ConnectionId;
   readonly vhost: string;
   readonly user: string;
-  /** The client's own name (§2.7.1). */
-  readonly containerId: string;
+  /** The client's container-id. */
+  readonly container: string;
   readonly permissions: Permissions;
   readonly broker: Broker;
   readonly turn: Turn;

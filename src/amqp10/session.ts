@@ -335,8 +335,8 @@ export class Session implements OutgoingHost {
   get user(): string {
     return this.connection.user;
   }
-  get containerId(): string {
-    return this.connection.containerId;
+  get container(): string {
+    return this.connection.container;
   }
   get permissions(): Permissions {
     return this.connection.permissions;

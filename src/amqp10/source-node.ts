@@ -9,7 +9,7 @@ import { isSubscription, lookUpSubscription, openSubscription } from './subscrip
 import { addressOf, dropTemporary } from './temporary-queue.js';
 
 export interface SourceContext extends DynamicContext {
-  readonly containerId: string;
+  readonly container: string;
 }
 
 export interface SourceNode {
@@ -17,6 +17,8 @@ export interface SourceNode {
   readonly filter: FilterDefinition | undefined;
   /** Messages are shown, and stay. */
   readonly browses: boolean;
+  /** It stays when its link is detached, until it is closed. */
+  readonly isKept: boolean;
   /** As the answer has it. */
   readonly source: Source;
   /** The link is over. @param closed its client has closed it: it does not come back */
@@ -34,6 +36,7 @@ export async function findSource(context: SourceContext, request: Attach): Promi
     queue,
     filter: filters.definition,
     browses,
+    isKept: false,
     source: answer,
     leave,
   });
@@ -51,7 +54,8 @@ export async function findSource(context: SourceContext, request: Attach): Promi
   const bound = boundBy(context, origin, filters);
   if (isSubscription(source)) return openSubscription(context, request, bound, answer);
   const queue = await bindTemporary(context, bound);
-  return { queue, filter: bound.filter, browses: false, source: answer, leave: () => dropTemporary(context, queue) };
+  const leave = (): void => dropTemporary(context, queue);
+  return { queue, filter: bound.filter, browses: false, isKept: false, source: answer, leave };
 }
 
 /** How a queue is to be bound to an exchange, and what of that its link wants. */

@@ -46,6 +46,8 @@ export async function openSubscription(
   answer: Source,
 ): Promise<SourceNode> {
   const { broker, vhost, id, permissions } = context;
+  // The client is told what is in force: its time begins when its last link is gone.
+  if (answer.expiryPolicy !== 'never') answer.expiryPolicy = 'link-detach';
   const { durable, expiryPolicy, timeout, capabilities = [] } = answer;
   // Others' links may be of a shared one, which goes with the last of them.
   const isVolatile = durable === 0 && expiryPolicy !== 'never' && timeout === 0;
@@ -83,7 +85,8 @@ export async function openSubscription(
 /** A link without a source asks for a subscription that is there (as clients of JMS do to end one). Rejects with LinkError not-found. */
 export async function lookUpSubscription(context: SourceContext, request: Attach): Promise<SourceNode> {
   const queue = queueName(context, request.name, request.desiredCapabilities ?? [], false);
-  context.permissions.require('read', 'queue', queue);
+  // Whoever finds it may end it.
+  for (const need of ['configure', 'read'] as const) context.permissions.require(need, 'queue', queue);
   const text = await keptOf(context, queue);
   if (text === undefined) throw new LinkError(Condition.notFound, `no subscription '${request.name}' of this client`);
   const { address, durable, expiryPolicy, timeout, capabilities, filter } = JSON.parse(text) as Kept;
@@ -102,7 +105,7 @@ function node(context: SourceContext, queue: string, filter: FilterDefinition | 
     // Others may use it too.
     broker.wiring.deleteQueue(vhost, queue, { ifUnused: true, ifEmpty: false, connection: id }).catch(() => {});
   };
-  return { queue, filter, browses: false, source, leave };
+  return { queue, filter, browses: false, isKept: true, source, leave };
 }
 
 /**
@@ -110,7 +113,7 @@ function node(context: SourceContext, queue: string, filter: FilterDefinition | 
  * clients, else of those with the same container-id. Throws LinkError if it is too long.
  */
 function queueName(
-  { containerId }: SourceContext,
+  { container }: SourceContext,
   linkName: string,
   capabilities: readonly string[],
   isVolatile: boolean,
@@ -118,7 +121,7 @@ function queueName(
   const isGlobal = capabilities.includes('global');
   const isShared = isGlobal || capabilities.includes('shared');
   const own = isShared ? linkName.split('|', 1)[0]! : linkName;
-  const owner = isGlobal ? '' : encodeURIComponent(containerId);
+  const owner = isGlobal ? '' : encodeURIComponent(container);
   const name = `${isVolatile ? 'volatile' : 'durable'}-subscription/${owner}/${encodeURIComponent(own)}`;
   if (Buffer.byteLength(name) <= nameBytesMax) return name;
   const text = `container-id and link name are too long for a subscription: its queue's name would have more than ${nameBytesMax} bytes`;

@@ -4,7 +4,7 @@ import { plantedTests } from './planted.js';
 plantedTests([
   { rule: 'groupsTogether', scenario: 'keyed-queues' },
   { rule: 'groupsNamed', scenario: 'keyed-queues', from: 12 },
-  { rule: 'readersTold', scenario: 'choosing' },
+  { rule: 'readersTold', scenario: 'choosing', from: 10 },
   { rule: 'newestStays', scenario: 'keyed-queues', from: 4 },
   { rule: 'valuesFound', scenario: 'keyed-queues' },
   { rule: 'lengthKept', scenario: 'bounded-queues', from: 18 },

@@ -3,8 +3,8 @@ import type { SubscribeOptions } from '../../model/group-port.js';
 import { ClusterSubscription, type HolderClient } from './subscription.js';
 
 /**
- * In the number of a subscription that browses: what was delivered to it is nobody's, so nothing may be said of it to its primary, also
- * when the subscription is gone by then. Below the bit that frames have for other things (`redeliveredBit`).
+ * In the number of a subscription that browses: what was delivered to it is nobody's, so nothing may be said of it to its primary when the
+ * subscription is gone by then. Below the bit that frames have for other things (`redeliveredBit`).
  */
 const browserBit = 0x4000_0000;
 
@@ -15,7 +15,7 @@ export function isBrowser(subscriber: number): boolean {
   return (subscriber & browserBit) !== 0;
 }
 
-/** A subscription that is shown messages and holds none: what its client says of them means nothing, but that it could not take one. */
+/** A subscription that is shown messages and holds none. What its client says of them is about no queue, but that it could not take one. */
 export class BrowsingSubscription extends ClusterSubscription {
   /** The last message that its client took. */
   private shown = -1;
@@ -23,10 +23,6 @@ export class BrowsingSubscription extends ClusterSubscription {
   private missed = none;
   /** What came last, and was not released so far. */
   private coming = none;
-
-  override get browses(): boolean {
-    return true;
-  }
 
   /** After a failover it goes on behind what it was shown. */
   protected override get progress(): Pick<SubscribeOptions, 'browses' | 'after'> {
@@ -48,10 +44,6 @@ export class BrowsingSubscription extends ClusterSubscription {
     this.coming = none;
     this.missed = none;
   }
-
-  override ack(): void {}
-  override requeue(): void {}
-  override reject(): void {}
 
   /** It is to come again, and what is behind it. */
   override release(position: number): void {

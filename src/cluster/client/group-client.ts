@@ -336,7 +336,7 @@ export class GroupClient implements HolderClient, Flushable {
   private *subscribeAgain(): Generator<number, void> {
     for (const subscription of this.subscriptions.values()) {
       subscription.subscribe(this.context.wiringVersion());
-      yield 1;
+      yield subscription.weight;
     }
   }
 

@@ -22,7 +22,7 @@ export class HeldMessages {
     sink.forEachHeld((holder, position) => {
       looked++;
       if (!(holder instanceof QueueHolder) || holder.client !== this.client) return;
-      if (holder instanceof ClusterSubscription && (holder.closed || holder.browses)) return;
+      if (holder instanceof ClusterSubscription && holder.closed) return;
       if (this.addNew(holder.incarnation, position))
         this.held.push({ incarnation: holder.incarnation, position, naming: Naming.held });
     });

@@ -45,11 +45,6 @@ export class QueueHolder implements Holder {
     return 0;
   }
 
-  /** It was shown messages, and holds none. */
-  get browses(): boolean {
-    return false;
-  }
-
   ack(position: number): void {
     this.client.settle(Settlement.ack, this.incarnation, position);
   }
@@ -73,6 +68,12 @@ export class QueueHolder implements Holder {
   }
 }
 
+/** No queue's incarnation. */
+const noQueue = -1;
+
+/** Characters of a selector. */
+const filterUnit = 8;
+
 const State = { opening: 0, open: 1, cancelling: 2, leaving: 3, ended: 4 } as const;
 type State = (typeof State)[keyof typeof State];
 
@@ -82,6 +83,8 @@ type State = (typeof State)[keyof typeof State];
  */
 export class ClusterSubscription extends QueueHolder implements Subscription {
   readonly number: number;
+  /** Incarnation of its queue. Who browses holds nothing of that: what is said of its messages is about no queue. */
+  readonly queue: number;
   readonly sink: DeliverySink;
   readonly cookie: unknown;
   /** Deliveries still allowed, as counted here: what is on its way when an attachment ends was never delivered. */
@@ -109,7 +112,8 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
 
   /** `now`: by the node's clock; see `expire`. */
   constructor(client: HolderClient, incarnation: number, number: number, request: ConsumeRequest, now: number) {
-    super(client, incarnation);
+    super(client, request.browses === true ? noQueue : incarnation);
+    this.queue = incarnation;
     this.number = number;
     this.since = now;
     this.sink = request.sink;
@@ -129,6 +133,11 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     return this.number;
   }
 
+  /** What it takes the primary to take it, in subscriptions without a filter: a selector has to be read. */
+  get weight(): number {
+    return 1 + (this.options.filter?.selector?.length ?? 0) / filterUnit;
+  }
+
   /** A message has come for it. */
   delivers(_position: number): void {
     this.hasDelivered = true;
@@ -137,7 +146,7 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
   async hasMore(): Promise<boolean> {
     if (this.successor !== undefined) return await this.successor.hasMore();
     if (this.state === State.ended) return false;
-    return (await this.client.count(this.incarnation, false, this.number)).ready > 0;
+    return (await this.client.count(this.queue, false, this.number)).ready > 0;
   }
   get noAck(): boolean {
     return this.options.noAck;
@@ -166,7 +175,7 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     if (this.state === State.cancelling || this.state === State.leaving) return;
     const credit = this.state === State.open ? this.credit : 0;
     const wasActive = this.hasDelivered;
-    this.client.port?.subscribe(this.number, this.incarnation, wiringVersion, {
+    this.client.port?.subscribe(this.number, this.queue, wiringVersion, {
       ...this.options,
       credit,
       wasActive,

@@ -12,18 +12,18 @@ export class Subscriptions {
 
   add(subscription: ClusterSubscription): void {
     this.byNumber.set(subscription.number, subscription);
-    const ofQueue = this.byQueue.get(subscription.incarnation);
-    if (ofQueue === undefined) this.byQueue.set(subscription.incarnation, new Set([subscription]));
+    const ofQueue = this.byQueue.get(subscription.queue);
+    if (ofQueue === undefined) this.byQueue.set(subscription.queue, new Set([subscription]));
     else ofQueue.add(subscription);
   }
 
-  delete({ number, incarnation }: ClusterSubscription): void {
+  delete({ number, queue }: ClusterSubscription): void {
     const subscription = this.byNumber.get(number);
     if (subscription === undefined) return;
     this.byNumber.delete(number);
-    const ofQueue = this.byQueue.get(incarnation)!;
+    const ofQueue = this.byQueue.get(queue)!;
     ofQueue.delete(subscription);
-    if (ofQueue.size === 0) this.byQueue.delete(incarnation);
+    if (ofQueue.size === 0) this.byQueue.delete(queue);
   }
 
   get(number: number): ClusterSubscription | undefined {

@@ -177,7 +177,7 @@ export class Transactions implements TransactionPort {
     });
     for (const { holder, position, rejects } of transaction.takeSettlements()) {
       // What has no queue behind it has nothing to be settled.
-      if (!(holder instanceof QueueHolder) || holder.browses) continue;
+      if (!(holder instanceof QueueHolder)) continue;
       unitOf(units, holder.client as GroupClient).settlements.push({
         incarnation: holder.incarnation,
         position,

@@ -42,7 +42,6 @@ export const FrameType = {
   bodyHold: 0x3b,
   bodyDone: 0x3c,
   openUploads: 0x3d,
-  browseFrom: 0x3e,
   modify: 0x3f,
   attached: 0x40,
   refused: 0x41,
@@ -62,6 +61,7 @@ export const FrameType = {
   flow: 0x51,
   bodyPart: 0x4f,
   bodyGone: 0x50,
+  browseFrom: 0x5e,
 
   // 0x60-0x6f: wiring operations (src/cluster/wiring)
   wiringRequest: 0x60,

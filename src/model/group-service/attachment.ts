@@ -311,7 +311,7 @@ export class Attachment implements GroupServicePort {
     if (this.state !== AttachmentState.attached || this.isEarly(() => this.browseFrom(subscriber, position))) return;
     const consumer = this.consumers.get(subscriber);
     consumer?.reader?.browseFrom(position);
-    consumer?.queue.wake(consumer);
+    consumer?.queue.enlist(consumer);
   }
 
   unsubscribe(subscriber: number): void {

@@ -137,27 +137,27 @@ export class ServedQueue implements QueueWatcher, Expiring {
     this.service.leases.used(this);
     if (this.consumers.size === 1) this.service.uses.consumerCame(this);
     if (consumer.reader !== undefined) (this.readers ??= new Readers()).add(consumer.reader);
-    this.wake(consumer);
+    this.enlist(consumer);
   }
 
   removeConsumer(consumer: Consumer): void {
     const next = this.consumers.remove(consumer);
     this.readers = this.readers?.without(consumer);
-    if (next !== undefined) this.wake(next);
+    if (next !== undefined) this.enlist(next);
     if (this.consumers.size === 0) this.service.leases.used(this);
   }
 
   grant(consumer: Consumer, count: number): void {
     consumer.credit += count;
     this.keyed?.granted(consumer);
-    this.wake(consumer);
+    this.enlist(consumer);
   }
 
   /** The way to the consumer's node has room again. */
   unpark(consumer: Consumer): void {
     consumer.parked = false;
     this.keyed?.granted(consumer);
-    this.wake(consumer);
+    this.enlist(consumer);
   }
 
   addGet(get: PendingGet): void {
@@ -484,14 +484,9 @@ export class ServedQueue implements QueueWatcher, Expiring {
   }
 
   /** It may be given messages: in its turn, or by its reader. */
-  wake(consumer: Consumer): void {
-    if (consumer.reader === undefined) this.enlist(consumer);
-    else if (consumer.reader.wants) this.service.dispatchSoon(this);
-  }
-
-  private enlist(consumer: Consumer): void {
-    if (!this.consumers.enlist(consumer)) return;
-    if (!this.isDirty && this.state.index.ready > 0) this.service.dispatchSoon(this);
+  enlist(consumer: Consumer): void {
+    if (!this.consumers.enlist(consumer) && consumer.reader?.wants !== true) return;
+    if (!this.isDirty && (this.state.index.ready > 0 || consumer.reader !== undefined)) this.service.dispatchSoon(this);
   }
 
   private takeLate(): boolean {

@@ -1,7 +1,7 @@
 /** The pattern of a LIKE: `%` is any characters, `_` is one, and what follows the escape character is itself. */
 
 /** Longer texts are not looked at, so that a match has a bound. */
-export const likeTextMax = 8192;
+export const likeTextMax = 4096;
 
 /** One character of a pattern, in code units: a character, or this for `_`. */
 const anyOne = -1;

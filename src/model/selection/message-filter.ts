@@ -20,10 +20,15 @@ export interface FilterDefinition {
   readonly discards?: boolean;
 }
 
+/** Characters of patterns that cost as much for each character of a text as reading it. */
+const patternUnit = 8;
+
 const decoder = new TextDecoder();
 
 export class MessageFilter {
   readonly discards: boolean;
+  /** How much more than bytes are read it costs to look at a message, at most. */
+  readonly weight: number;
   private readonly selector: Selector | undefined;
   private readonly key: string | undefined;
   private readonly topic: ((key: string) => boolean) | undefined;
@@ -33,6 +38,7 @@ export class MessageFilter {
   constructor({ selector, key, topic, headers, discards }: FilterDefinition) {
     this.discards = discards === true;
     this.selector = selector === undefined ? undefined : new Selector(selector);
+    this.weight = 1 + (this.selector?.patterns ?? 0) / patternUnit;
     this.key = key;
     this.topic = topic === undefined ? undefined : topicPattern(topic);
     this.headers = headers === undefined ? undefined : new HeadersPattern(argumentsFromJson(headers));

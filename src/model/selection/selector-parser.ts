@@ -27,7 +27,7 @@ import { SelectorError } from './selector-error.js';
 import { type Token, TokenKind, tokensOf } from './selector-tokens.js';
 
 /** Characters of a selector; operands and operators in it; parentheses and signs in each other; different names; characters of its patterns. */
-export const selectorLimits = { characters: 16_384, nodes: 1024, depth: 64, names: 64, patterns: 1024 } as const;
+export const selectorLimits = { characters: 16_384, nodes: 1024, depth: 64, names: 64, patterns: 256 } as const;
 
 /** What an expression can be: `any` depends on the message. */
 type Type = 'boolean' | 'number' | 'text' | 'any';
@@ -43,6 +43,8 @@ interface Typed {
 export interface ParsedSelector {
   readonly matches: Expression;
   readonly names: readonly string[];
+  /** Characters of its patterns: what a message costs that has long texts. */
+  readonly patterns: number;
 }
 
 /** Throws SelectorError. */
@@ -70,7 +72,7 @@ class SelectorParser {
     const condition = this.condition(this.or());
     const { kind, text, at } = this.token;
     if (kind !== TokenKind.end) throw new SelectorError(`'${text}' is not expected`, at);
-    return { matches: condition, names: this.names };
+    return { matches: condition, names: this.names, patterns: this.patterns };
   }
 
   private get token(): Token {

@@ -8,6 +8,8 @@ const unread = Symbol('unread');
 
 /** A selector, read once; a message is asked for each name at most once, and only if the answer matters. */
 export class Selector implements ValueSource {
+  /** Characters of its patterns. */
+  readonly patterns: number;
   private readonly run: Expression;
   private readonly readings: readonly Reading[];
   private readonly values: (SelectorValue | typeof unread)[];
@@ -15,7 +17,8 @@ export class Selector implements ValueSource {
 
   /** Throws SelectorError. */
   constructor(text: string) {
-    const { matches, names } = parseSelector(text);
+    const { matches, names, patterns } = parseSelector(text);
+    this.patterns = patterns;
     this.run = matches;
     this.readings = names.map(readingOf);
     this.values = names.map(() => unread);

@@ -8,6 +8,7 @@ import {
   Detach,
   fieldMap,
   MapValue,
+  Open,
   Scalar,
   Source,
   Target,
@@ -16,7 +17,7 @@ import {
 import { RawClient10 } from '../../support/raw-client10.js';
 import type { Case } from '../case.js';
 import type { Client } from '../client.js';
-import { detaches, sessionRule } from '../case10.js';
+import { detaches, dialRule, sessionRule } from '../case10.js';
 import { accepted, delivery, message } from '../messages10.js';
 import { filter } from './filters.js';
 
@@ -147,6 +148,11 @@ export const subscriptions10: readonly Case[] = [
     await raw.expect(Descriptor.attach);
     await detaches(raw, 'amqp:resource-locked', /in use/);
     await detach(raw, 0, true);
+  }),
+  dialRule('JMS over AMQP', 'the broker says in its open that it has shared subscriptions', async (raw) => {
+    await raw.logIn();
+    raw.send(0, Object.assign(new Open(), { containerId: 'x' }));
+    assert.ok((await raw.expect(Descriptor.open)).offeredCapabilities?.includes('SHARED-SUBS'));
   }),
   sessionRule('capability shared', 'links of a shared subscription divide its messages', async (raw, client) => {
     const exchange = await client.exchange('topic');

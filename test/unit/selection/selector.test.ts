@@ -309,10 +309,10 @@ describe('Selector', () => {
   });
 
   it('takes a bounded time for the worst pattern', () => {
-    const selector = new Selector(`a LIKE '%${'_a'.repeat(500)}b%'`);
+    const selector = new Selector(`a LIKE '%${'_a'.repeat(120)}b%'`);
     const start = performance.now();
-    assert.equal(selector.matches(message({ a: 'a'.repeat(8192) })), false);
+    assert.equal(selector.matches(message({ a: 'a'.repeat(4096) })), false);
     assert.ok(performance.now() - start < 1000);
-    assert.equal(valueOf("a LIKE '%'", { a: 'a'.repeat(8193) }), undefined);
+    assert.equal(valueOf("a LIKE '%'", { a: 'a'.repeat(4097) }), undefined);
   });
 });
