@@ -25,6 +25,9 @@ export class OutgoingLink extends Link implements Recipient {
   credit = 0;
   deliveryCount = 0;
   granted = 0;
+  /** Granted since it was attached; and when the queue was asked whether it has more. */
+  private grantedInAll = 0;
+  private grantedWhenAsked = 0;
   /** Gives back every delivery until no credit is out. */
   stalled = false;
   /** A delivery of it is going out part by part. */
@@ -158,7 +161,7 @@ export class OutgoingLink extends Link implements Recipient {
   /** A delivery is on its way, or none can be made now: what the queue says is not all. */
   get isBusy(): boolean {
     const { isSending, hasRoom } = this.deliveries;
-    return this.isWaiting || isSending || (this.credit > 0 && !hasRoom);
+    return this.subscription === null || this.isWaiting || isSending || (this.credit > 0 && !hasRoom);
   }
 
   /** It is out. */
@@ -186,7 +189,21 @@ export class OutgoingLink extends Link implements Recipient {
     // Not one by one.
     if (wanted <= 0 || (this.granted > 0 && wanted * 2 < target)) return;
     this.granted += wanted;
+    this.grantedInAll += wanted;
     subscription.grant(wanted);
+  }
+
+  /** Whether it has more than what is granted takes. */
+  askQueue(): void {
+    this.replenish();
+    this.grantedWhenAsked = this.grantedInAll;
+    this.subscription?.drain();
+  }
+
+  /** It has answered. */
+  queueDrained(): void {
+    if (this.state !== LinkState.attached) return;
+    this.drain.answered(this.granted > 0 && this.grantedWhenAsked === this.grantedInAll);
   }
 
   /** All credit that is left is gone: there is nothing for it (§2.6.7). */

@@ -102,6 +102,8 @@ export interface GroupServicePort {
   /** `subscriber`: the node's own number for it. Answered by `subscribed`. */
   subscribe(subscriber: number, incarnation: number, wiringVersion: number, options: SubscribeOptions): void;
   grant(subscriber: number, count: number): void;
+  /** Answered by `drained`, behind all that is delivered for the credit that it has. Nothing if it is not there. */
+  drain(subscriber: number): void;
   /** Answered by `unsubscribed`; what it holds stays held by this node. */
   unsubscribe(subscriber: number): void;
   /** Answered by `got` or `gotNothing`. Held by `subscriber` number 0 unless noAck. */
@@ -162,6 +164,8 @@ export interface GroupClientPort {
   /** `refusal`: '' or '<kind>: text', kinds as in Refusal. */
   subscribed(subscriber: number, refusal: string): void;
   unsubscribed(subscriber: number): void;
+  /** There was no more for it. */
+  drained(subscriber: number): void;
   /** The service ended the subscription: its queue is gone. */
   cancelled(subscriber: number, reason: string): void;
   got(

@@ -192,6 +192,10 @@ export class FakeSubscription extends FakeHolder implements Subscription {
     return this.request.cookie;
   }
 
+  drain(): void {
+    this.request.sink.drained?.(this);
+  }
+
   grant(count: number): void {
     this.credit += count;
     this.queue.wake();

@@ -213,6 +213,8 @@ function call(port: GroupServicePort, frame: Frame, id: number): void {
   switch (frame.type) {
     case FrameType.grant:
       return port.grant(id, view.getFloat64(start + 8, true));
+    case FrameType.drain:
+      return port.drain(id);
     case FrameType.unsubscribe:
       return port.unsubscribe(id);
     case FrameType.get: {
@@ -272,4 +274,5 @@ const callTypes = [
   FrameType.bodyDone,
   FrameType.openUploads,
   FrameType.modify,
+  FrameType.drain,
 ];

@@ -20,6 +20,7 @@
  *   openUploads  0 u32 attachment   4 u32 free     8 f64 last upload   16 n x (f64 upload that may be open, f64 sequence of its end) (version 3)
  *   modify       0 u32 attachment   4 u32 1 = it counts   8 f64 incarnation   16 f64 position   24 annotations, encoded maps of AMQP 1.0
  *                (version 3; among the settlements, in their order)
+ *   drain        0 u32 attachment   4 u32 subscriber (version 3)
  *
  * from the service
  *   attached     0 u32 attachment   4 u32 free   8 f64 epoch   16 f64 publishes taken before (version 3)
@@ -36,6 +37,7 @@
  *   subscribed   0 u32 attachment   4 u32 subscriber   8 UTF-8 refusal
  *   unsubscribed 0 u32 attachment   4 u32 subscriber
  *   cancelled    0 u32 attachment   4 u32 subscriber   8 UTF-8 reason
+ *   drained      0 u32 attachment   4 u32 subscriber (version 3)
  *   got          0 u32 attachment   4 u32 request      8 f64 incarnation   16 u32 remaining   20 u8 1 = redelivered, 1 free
  *                22 u16 how often it came back (version 3)
  *                24 enqueue record

@@ -400,11 +400,9 @@ export class GroupClient implements HolderClient, Flushable {
   rejected(sequence: number): void {
     this.confirms.refuse(sequence);
   }
-
   settled(count: number): void {
     this.settlements.settled(count);
   }
-
   deliver(
     subscriber: number,
     incarnation: number,
@@ -427,9 +425,11 @@ export class GroupClient implements HolderClient, Flushable {
     subscription.sink.deliver(subscription, position, redelivered, message, returns);
     if (isLarge) this.bodies.came();
   }
-
   subscribed(subscriber: number, refusal: string): void {
     this.subscriptions.get(subscriber)?.subscribed(refusal);
+  }
+  drained(subscriber: number): void {
+    this.subscriptions.get(subscriber)?.drained();
   }
   unsubscribed(subscriber: number): void {
     this.subscriptions.get(subscriber)?.unsubscribed();

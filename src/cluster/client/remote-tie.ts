@@ -107,6 +107,13 @@ export class RemoteTie implements Tie, ServiceControl {
     this.touch();
   }
 
+  drain(subscriber: number): void {
+    const count = this.grants.get(subscriber);
+    if (count !== undefined) sendIdValue(this.link, FrameType.grant, this.group, this.number, subscriber, count);
+    this.grants.delete(subscriber);
+    sendId(this.link, FrameType.drain, this.group, this.number, subscriber);
+  }
+
   unsubscribe(subscriber: number): void {
     this.grants.delete(subscriber);
     sendId(this.link, FrameType.unsubscribe, this.group, this.number, subscriber);

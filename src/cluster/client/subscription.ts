@@ -96,6 +96,8 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
   private settleCancel: (() => void) | undefined;
   /** Why the service ended it between its opening and its first credit; its client is told after the opening. */
   private endedEarly: string | undefined;
+  /** So many answers to `drain` are to come. */
+  private draining = 0;
   /** It goes on for one that its client has had before. */
   private isGoingOn = false;
 
@@ -142,6 +144,9 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     const credit = this.state === State.open ? this.credit : 0;
     const wasActive = this.hasDelivered;
     this.client.port?.subscribe(this.number, this.incarnation, wiringVersion, { ...this.options, credit, wasActive });
+    if (this.draining === 0 || this.state !== State.open) return;
+    this.draining = 1;
+    this.client.port?.drain(this.number);
   }
 
   grant(count: number): void {
@@ -149,6 +154,12 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     if (this.state === State.ended) return;
     this.credit += count;
     if (this.state === State.open) this.client.port?.grant(this.number, count);
+  }
+
+  drain(): void {
+    if (this.successor !== undefined) return this.successor.drain();
+    this.draining++;
+    if (this.state === State.open) this.client.port?.drain(this.number);
   }
 
   cancel(): Promise<void> {
@@ -212,6 +223,7 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     this.successor = client.takeOver(incarnation, { ...this.request, credit: this.credit });
     this.successor.settleOpen = settleOpen;
     this.successor.isGoingOn = settleOpen === undefined;
+    if (this.draining > 0) this.successor.drain();
   }
 
   /** The service does not take it, since the queue moves: it goes on there, as soon as this node knows where that is. */
@@ -254,6 +266,11 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     if (this.endedEarly !== undefined) this.cancelledByService(this.endedEarly);
     else if (this.destination !== undefined) this.leave();
     else if (this.credit > 0) this.client.port?.grant(this.number, this.credit);
+    for (let i = 0; i < this.draining; i++) this.client.port?.drain(this.number);
+  }
+
+  drained(): void {
+    if (this.draining > 0 && --this.draining === 0) this.sink.drained?.(this);
   }
 
   unsubscribed(): void {

@@ -42,6 +42,7 @@ export const FrameType = {
   bodyHold: 0x3b,
   bodyDone: 0x3c,
   openUploads: 0x3d,
+  drain: 0x3e,
   modify: 0x3f,
   attached: 0x40,
   refused: 0x41,
@@ -61,6 +62,7 @@ export const FrameType = {
   flow: 0x51,
   bodyPart: 0x4f,
   bodyGone: 0x50,
+  drained: 0x53,
 
   // 0x60-0x6f: wiring operations (src/cluster/wiring)
   wiringRequest: 0x60,
@@ -123,6 +125,8 @@ for (const [type, bytes] of [
   [FrameType.bodyDone, 24],
   [FrameType.openUploads, 16],
   [FrameType.modify, 24],
+  [FrameType.drain, 8],
+  [FrameType.drained, 8],
   [FrameType.bodyPart, 16],
   [FrameType.bodyGone, 8],
   [FrameType.wiringRequest, 4],

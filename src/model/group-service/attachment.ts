@@ -307,6 +307,15 @@ export class Attachment implements GroupServicePort {
     else this.wait(0, () => this.grantNow(subscriber, count));
   }
 
+  drain(subscriber: number): void {
+    this.ask(0, () => {
+      const consumer = this.consumers.get(subscriber);
+      if (consumer === undefined) return;
+      this.service.dispatcher.drains.add(consumer);
+      this.service.touch();
+    });
+  }
+
   unsubscribe(subscriber: number): void {
     this.inOrder(0, () => {
       const consumer = this.consumers.get(subscriber);

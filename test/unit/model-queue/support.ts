@@ -280,6 +280,10 @@ export class TestClient implements GroupClientPort {
   subscribed(subscriber: number, refusal: string): void {
     this.events.push(`subscribed ${subscriber} ${refusal}`.trim());
   }
+  readonly drainedSubscribers: number[] = [];
+  drained(subscriber: number): void {
+    this.drainedSubscribers.push(subscriber);
+  }
   unsubscribed(subscriber: number): void {
     this.events.push(`unsubscribed ${subscriber}`);
   }
