@@ -24,7 +24,7 @@ import type { NodeProbe, SimProcess } from '../node-ports.js';
 import type { SimRandom } from '../random.js';
 import type { SimWorld } from '../world.js';
 import { ArrivingBodies, SendingBody } from './bodies.js';
-import { decodeMessage, encodeMessage, nameOf } from './message.js';
+import { decodeMessage, encodeMessage, nameOf, noteBytes, noteOf } from './message.js';
 import { SessionTransaction } from './transaction.js';
 
 /** A consumer as client and session know it. */
@@ -367,7 +367,14 @@ export class Session implements PublishOwner, DeliverySink, StopWaiter {
     this.held.delete(delivery);
     if (delivery.state === 'acked') holder.ack(delivery.position);
     else if (delivery.state === 'rejected') holder.reject(delivery.position);
-    else if (delivery.state === 'requeued') holder.requeue(delivery.position);
+    else if (delivery.state === 'requeued') this.giveBack(delivery, holder);
+  }
+
+  /** In one of the ways that there are. */
+  private giveBack({ position, note, copy }: Delivery, holder: Holder): void {
+    if (note > 0) holder.modify(position, { isCounted: note % 2 === 0, annotations: noteBytes(note) });
+    else if (copy.queue.kind.isNoted === true && position % 2 === 0) holder.putBack(position);
+    else holder.requeue(position);
   }
 
   grant(consumer: Consumer, count: number): void {
@@ -423,6 +430,7 @@ export class Session implements PublishOwner, DeliverySink, StopWaiter {
       epoch,
       attachment: group < 0 ? undefined : this.probe.attachment(group),
       returns,
+      note: copy.queue.kind.isNoted === true ? noteOf(view) : 0,
     });
     world.history.delivered(delivery);
     return delivery;

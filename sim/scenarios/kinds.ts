@@ -84,6 +84,8 @@ export const boundedQueues: Scenario = kindsScenario(
     'timeKept',
   ],
 );
+/** What clients say of what they give back. */
+export const notes: Scenario = kindsScenario('notes', ['noted'], []);
 /** Whose turn it is. */
 export const turns: Scenario = kindsScenario(
   'turns',
