@@ -18,6 +18,8 @@ import type { OutgoingHost } from './deliveries.js';
 
 /** §2.8.2 */
 const SenderSettle = { unsettled: 0, settled: 1 } as const;
+/** As much as can be said. */
+const creditMax = 0xffff_ffff;
 const supportedOutcomes = ['amqp:accepted:list', 'amqp:rejected:list', 'amqp:released:list', 'amqp:modified:list'];
 
 export class OutgoingLink extends Link implements Recipient {
@@ -126,7 +128,8 @@ export class OutgoingLink extends Link implements Recipient {
       );
     if (view.linkCredit !== absent) {
       const seen = view.deliveryCount === absent ? 0 : view.deliveryCount;
-      this.credit = Math.max(0, ahead(add(seen, view.linkCredit), this.deliveryCount));
+      const underWay = ahead(this.deliveryCount, seen);
+      this.credit = Math.min(creditMax, Math.max(0, view.linkCredit - underWay));
     }
     if (this.state === LinkState.attached) this.replenish();
     if (view.drain) this.drain.begin();

@@ -4,6 +4,7 @@ import { connections10 } from './cases10/connections.js';
 import { clients10 } from './cases10/clients.js';
 import { largeDeliveries10 } from './cases10/large-deliveries.js';
 import { givingBack10 } from './cases10/giving-back.js';
+import { hostile10 } from './cases10/hostile.js';
 import { retirement10 } from './cases10/retirement.js';
 import { links10, sessions10 } from './cases10/sessions.js';
 import { transactions10 } from './cases10/transactions.js';
@@ -75,6 +76,7 @@ export const cases: readonly Case[] = [
   ...transactions10,
   ...retirement10,
   ...givingBack10,
+  ...hostile10,
   ...largeDeliveries10,
   ...clients10,
 ];
