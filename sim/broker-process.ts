@@ -149,8 +149,8 @@ class BrokerProbe implements NodeProbe {
     const state = this.replicas.get(group)?.state;
     if (state === undefined) return [];
     const returns = state.returns.list();
-    const of = (incarnation: number): [number, number][] =>
-      returns.filter(([queue]) => queue === incarnation).map(([, position, count]) => [position, count]);
+    const of = (incarnation: number): [position: number, ...unknown[]][] =>
+      returns.filter(([queue]) => queue === incarnation).map(([, ...rest]) => rest);
     return [...state.allQueues()].map(({ incarnation, options, index }) => ({
       incarnation,
       durable: options.durable,

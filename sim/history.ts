@@ -105,6 +105,8 @@ export interface DeliveryFacts {
   readonly attachment: unknown;
   /** How often it came back, as the node was told. */
   readonly returns: number;
+  /** What clients have noted of it, as it came with it; 0 = nothing. */
+  readonly note: number;
 }
 
 /** A message handed to a client. */
@@ -112,6 +114,8 @@ export class Delivery {
   readonly facts: DeliveryFacts;
   /** `dropped`: its consumer, channel or connection ended before the client settled it. */
   state: DeliveryState = 'held';
+  /** What the client noted when it gave it back; 0 = nothing. */
+  note = 0;
   /** When the client settled or lost it; -1 = it holds it. */
   endedAt = -1;
   /** When the client saw it; -1 = never. */

@@ -17,6 +17,8 @@ export interface QueueKind {
   readonly refusesOver?: number;
   /** A message may come back so often. */
   readonly returnsMax?: number;
+  /** Clients note something of messages that they give back. */
+  readonly isNoted?: boolean;
   /** One consumer at a time is given messages. */
   readonly isSingle?: boolean;
   /** Its consumers have priorities. */

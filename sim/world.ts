@@ -68,6 +68,7 @@ export class SimWorld implements NodeWorld {
   readonly onTrouble: Set<Stirred> = new Set();
   nextConnection = 1;
   nextConsumer = 1;
+  lastNote = 0;
   finding: Finding | undefined;
   private readonly publishers: string[] = [];
   /** When each node was last in trouble of its own; Infinity = it is now. */

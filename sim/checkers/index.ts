@@ -12,6 +12,7 @@ import { NoDuplicateWithoutFailure } from './no-duplicate-without-failure.js';
 import { NoUnflaggedDuplicate } from './no-unflagged-duplicate.js';
 import { NotTooEarly } from './not-too-early.js';
 import { NothingLeft } from './nothing-left.js';
+import { NotesKept } from './notes-kept.js';
 import { OneActive } from './one-active.js';
 import { OneHolder } from './one-holder.js';
 import { OnePrimaryPerEpoch } from './one-primary-per-epoch.js';
@@ -53,6 +54,7 @@ export function allCheckers(world: SimWorld): Checker[] {
     new BoundsKept(world),
     new RefusedNotThere(world),
     new ReturnsCounted(world),
+    new NotesKept(world),
     new OneActive(world),
     new PreferredFirst(world),
     new InTime(world),

@@ -132,6 +132,8 @@ export class Connection {
   settle(delivery: Delivery, consumer: Consumer, state: DeliveryState): void {
     if (this.closed || delivery.state !== 'held') return;
     this.deliveries.delete(delivery);
+    const isNoted = state === 'requeued' && delivery.copy.queue.kind.isNoted === true;
+    if (isNoted && (delivery.position + consumer.id) % 3 === 0) delivery.note = ++this.world.lastNote;
     this.world.history.settle(delivery, state);
     this.world.history.asked(consumer, 1);
     this.there((session) => {

@@ -21,7 +21,25 @@ export const simHeaders: HeaderCodec = {
   ...opaqueHeaders,
   table: ({ bytes, headerStart, headerLength }) =>
     hasKey(headerLength) ? { [keyHeader]: bytes[headerStart + headerBytes]! } : {},
+  annotated: (message, notes) => {
+    const { bytes, headerStart } = message;
+    return Uint8Array.of(...bytes.subarray(headerStart, headerStart + headerBytes), ...notes.subarray(-noteLength));
+  },
 };
+
+/** Of a note that a client makes of a message; its queue's messages have neither keys nor names in their headers. */
+const noteLength = 4;
+
+export function noteBytes(note: number): Uint8Array {
+  const bytes = new Uint8Array(noteLength);
+  new DataView(bytes.buffer).setUint32(0, note);
+  return bytes;
+}
+
+/** 0 = nobody has noted anything of it. */
+export function noteOf({ view, headerStart, headerLength }: EnqueueView): number {
+  return headerLength === headerBytes + noteLength ? view.getUint32(headerStart + headerBytes) : 0;
+}
 
 export interface WireMessage {
   publisher: number;
@@ -79,7 +97,8 @@ export function decodeMessage(view: EnqueueView): WireMessage {
   for (let i = bodyHeaderBytes; i < view.bodyLength; i++) {
     if (bytes[start + i] !== (number & 0xff)) throw new Error(`body of ${publisher}#${number} is damaged at ${i}`);
   }
-  if (!isSound(view.headerLength) || bytes[view.headerStart] !== 0x10) throw new Error('the header is damaged');
+  const isKnown = isSound(view.headerLength) || view.headerLength === headerBytes + noteLength;
+  if (!isKnown || bytes[view.headerStart] !== 0x10) throw new Error('the header is damaged');
   return { publisher, number };
 }
 

@@ -25,7 +25,7 @@ import type { SimRandom } from '../random.js';
 import type { SimWorld } from '../world.js';
 import { ArrivingBodies, SendingBody } from './bodies.js';
 import type { BrowsedQueue } from './browsed-queue.js';
-import { decodeMessage, encodeMessage, keyHeader, nameOf } from './message.js';
+import { decodeMessage, encodeMessage, keyHeader, nameOf, noteBytes, noteOf } from './message.js';
 import { SessionTransaction } from './transaction.js';
 
 /** A consumer as client and session know it. */
@@ -382,7 +382,14 @@ export class Session implements PublishOwner, DeliverySink, StopWaiter {
     this.held.delete(delivery);
     if (delivery.state === 'acked') holder.ack(delivery.position);
     else if (delivery.state === 'rejected') holder.reject(delivery.position);
-    else if (delivery.state === 'requeued') holder.requeue(delivery.position);
+    else if (delivery.state === 'requeued') this.giveBack(delivery, holder);
+  }
+
+  /** In one of the ways that there are. */
+  private giveBack({ position, note, copy }: Delivery, holder: Holder): void {
+    if (note > 0) holder.modify(position, { isCounted: note % 2 === 0, annotations: noteBytes(note) });
+    else if (copy.queue.kind.isNoted === true && position % 2 === 0) holder.putBack(position);
+    else holder.requeue(position);
   }
 
   grant(consumer: Consumer, count: number): void {
@@ -438,6 +445,7 @@ export class Session implements PublishOwner, DeliverySink, StopWaiter {
       epoch,
       attachment: group < 0 ? undefined : this.probe.attachment(group),
       returns,
+      note: copy.queue.kind.isNoted === true ? noteOf(view) : 0,
     });
     world.history.delivered(delivery);
     return delivery;

@@ -11,7 +11,7 @@ import { handOver } from './hand-over.js';
 import { handOverPutOff } from './hand-over-put-off.js';
 import { flows } from './flows.js';
 import { forgotten } from './forgotten.js';
-import { boundedQueues, choosing, keyedQueues, sideWays, turns } from './kinds.js';
+import { boundedQueues, choosing, keyedQueues, notes, sideWays, turns } from './kinds.js';
 import { killWhileJoining } from './kill-while-joining.js';
 import { lateConfirms } from './late-confirms.js';
 import { lostBatch } from './lost-batch.js';
@@ -55,6 +55,7 @@ export const scenarios: readonly Scenario[] = [
   killWhileJoining,
   lateConfirms,
   lostBatch,
+  notes,
   oldSegments,
   moveInterrupted,
   moveNeverCommitted,

@@ -86,6 +86,8 @@ export const boundedQueues: Scenario = kindsScenario(
 );
 /** Who gets what he has chosen, and who only looks. */
 export const choosing: Scenario = kindsScenario('choosing', ['choosy'], ['readersTold']);
+/** What clients say of what they give back. */
+export const notes: Scenario = kindsScenario('notes', ['noted'], []);
 /** Whose turn it is. */
 export const turns: Scenario = kindsScenario(
   'turns',

@@ -115,6 +115,11 @@ const makers = {
     const consumer = { credit: random.pick([1, 2, 5]), requeue: 0.6, lifeMs: random.pick([500, 20_000]) };
     return load('tired', { 'x-delivery-limit': returnsMax }, { returnsMax }, { consumers: [consumer, consumer] });
   },
+  /** Clients note something of what they give back. */
+  noted(random: SimRandom): KindLoad {
+    const consumer = { credit: random.pick([1, 2, 5]), requeue: 0.6, lifeMs: random.pick([500, 20_000]) };
+    return load('noted', {}, { isNoted: true }, { consumers: [consumer, consumer] });
+  },
   /** One active consumer. */
   solo(random: SimRandom): KindLoad {
     const consumer = (): Partial<ConsumerStyle> => ({
@@ -219,7 +224,11 @@ const pairs = [
 ] as const;
 
 export type KindName = keyof typeof makers | keyof typeof directed | 'blend';
-const kindNames: readonly KindName[] = ['blend', ...(Object.keys(makers) as (keyof typeof makers)[])];
+/** In runs that ask for it only. */
+const rareNames: readonly KindName[] = ['noted'];
+const kindNames: readonly KindName[] = ['blend', ...(Object.keys(makers) as (keyof typeof makers)[])].filter(
+  (name) => !rareNames.includes(name as KindName),
+) as KindName[];
 
 /** A queue that does what two others do. */
 function blend(random: SimRandom): KindLoad {

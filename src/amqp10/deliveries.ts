@@ -253,6 +253,10 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker, StagingHo
     return head;
   }
 
+  drained(subscription: Subscription): void {
+    if (!this.closed) (subscription.cookie as OutgoingLink).queueDrained();
+  }
+
   cancelled(subscription: Subscription, reason: string): void {
     if (!this.closed) (subscription.cookie as OutgoingLink).cancelled(reason);
   }

@@ -67,8 +67,8 @@ export class LocalTransaction implements Transaction {
   /** A delivery of that session is settled by its commit. */
   settles(deliveries: StagedDeliveries): void {
     this.sessions.add(deliveries);
-    this.settlements++;
     this.grow(overheadBytes);
+    this.settlements++;
   }
 
   /** It can only be rolled back, and its messages are forgotten. */
@@ -132,10 +132,20 @@ export class LocalTransaction implements Transaction {
   private grow(bytes: number): void {
     if (this.doom !== undefined) return;
     const { limits, partials } = this.host;
-    if (this.messages.length + this.settlements > limits.transactionSizeMax)
+    if (this.messages.length + this.settlements >= limits.transactionSizeMax)
       return this.fail(tooMuch(`${limits.transactionSizeMax} publishes and settlements`));
     this.bytes += bytes;
-    partials.add(bytes);
+    try {
+      partials.add(bytes);
+    } catch (error) {
+      // This connection holds too much: it does without this.
+      this.fail(
+        new Failure(
+          Condition.transactionRollback,
+          `the transaction can only be rolled back: ${(error as Error).message}`,
+        ),
+      );
+    }
   }
 
   private drop(): void {

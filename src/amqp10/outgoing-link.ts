@@ -17,6 +17,8 @@ import type { OutgoingHost } from './deliveries.js';
 
 /** §2.8.2 */
 const SenderSettle = { unsettled: 0, settled: 1 } as const;
+/** As much as can be said. */
+const creditMax = 0xffff_ffff;
 const supportedOutcomes = ['amqp:accepted:list', 'amqp:rejected:list', 'amqp:released:list', 'amqp:modified:list'];
 
 export class OutgoingLink extends Link implements Recipient {
@@ -24,6 +26,9 @@ export class OutgoingLink extends Link implements Recipient {
   credit = 0;
   deliveryCount = 0;
   granted = 0;
+  /** Granted since it was attached; and when the queue was asked whether it has more. */
+  private grantedInAll = 0;
+  private grantedWhenAsked = 0;
   /** Gives back every delivery until no credit is out. */
   stalled = false;
   /** A delivery of it is going out part by part. */
@@ -109,7 +114,8 @@ export class OutgoingLink extends Link implements Recipient {
       );
     if (view.linkCredit !== absent) {
       const seen = view.deliveryCount === absent ? 0 : view.deliveryCount;
-      this.credit = Math.max(0, ahead(add(seen, view.linkCredit), this.deliveryCount));
+      const underWay = ahead(this.deliveryCount, seen);
+      this.credit = Math.min(creditMax, Math.max(0, view.linkCredit - underWay));
     }
     if (this.state === LinkState.attached) this.replenish();
     if (view.drain) this.drain.begin();
@@ -141,22 +147,10 @@ export class OutgoingLink extends Link implements Recipient {
     this.deliveries.creditDue(this);
   }
 
-  /** Whether its queue may have more for it. */
-  async hasMore(): Promise<boolean> {
-    const { host, subscription, picks } = this;
-    if (picks && subscription?.hasMore !== undefined) return await subscription.hasMore();
-    return (await host.broker.queueStatus(host.vhost, this.queue)).messages > 0;
-  }
-
-  /** It does not get whatever is there. */
-  get picks(): boolean {
-    return this.node?.filter !== undefined || this.node?.browses === true;
-  }
-
   /** A delivery is on its way, or none can be made now: what the queue says is not all. */
   get isBusy(): boolean {
     const { isSending, hasRoom } = this.deliveries;
-    return this.isWaiting || isSending || (this.credit > 0 && !hasRoom);
+    return this.subscription === null || this.isWaiting || isSending || (this.credit > 0 && !hasRoom);
   }
 
   /** It is out. */
@@ -184,7 +178,21 @@ export class OutgoingLink extends Link implements Recipient {
     // Not one by one.
     if (wanted <= 0 || (this.granted > 0 && wanted * 2 < target)) return;
     this.granted += wanted;
+    this.grantedInAll += wanted;
     subscription.grant(wanted);
+  }
+
+  /** Whether it has more than what is granted takes. */
+  askQueue(): void {
+    this.replenish();
+    this.grantedWhenAsked = this.grantedInAll;
+    this.subscription?.drain();
+  }
+
+  /** It has answered. */
+  queueDrained(): void {
+    if (this.state !== LinkState.attached) return;
+    this.drain.answered(this.granted > 0 && this.grantedWhenAsked === this.grantedInAll);
   }
 
   /** All credit that is left is gone: there is nothing for it (§2.6.7). */

@@ -193,8 +193,8 @@ export interface Subscription extends Holder {
   readonly cookie: unknown;
   /** Allows `count` more deliveries; without acknowledgements those of big messages count more, see `deliveryCost`. */
   grant(count: number): void;
-  /** Of one with a filter, or that browses: whether there may be more for it now. */
-  hasMore?(): Promise<boolean>;
+  /** The sink's `drained` follows behind all deliveries that there are for its credit; once for however many of these. */
+  drain(): void;
   /** No deliveries after it resolved. What is held stays held. */
   cancel(): Promise<void>;
   /** Forgets the subscription and requeues all it holds, flagged; for channels and connections that end. */
@@ -214,6 +214,8 @@ export interface DeliverySink {
     message: EnqueueView,
     returns: number,
   ): void;
+  /** The queue has no more for the subscription now (see its `drain`): what it had was delivered. */
+  drained?(subscription: Subscription): void;
   /** The broker ended the subscription (queue deleted, or its node lost). */
   cancelled(subscription: Subscription, reason: string): void;
   /** Calls `visit` for every message that this sink's client holds unsettled, in order of delivery (rule 13). */

@@ -110,15 +110,14 @@ export interface GroupServicePort {
   grant(subscriber: number, count: number): void;
   /** A subscription that browses could not take what it was sent, from that position on: it is to come again (version 3). */
   browseFrom(subscriber: number, position: number): void;
+  /** Answered by `drained`, behind all that is delivered for the credit that it has. Nothing if it is not there. */
+  drain(subscriber: number): void;
   /** Answered by `unsubscribed`; what it holds stays held by this node. */
   unsubscribe(subscriber: number): void;
   /** Answered by `got` or `gotNothing`. Held by `subscriber` number 0 unless noAck. */
   get(request: number, incarnation: number, wiringVersion: number, noAck: boolean): void;
-  /**
-   * Answered by `counted`. `isUse`: the queue was used by that (`x-expires`). `subscriber`: its, which has a filter, or browses; `ready` is
-   * 0 then if it has looked at everything, else 1 (version 3).
-   */
-  count(request: number, incarnation: number, wiringVersion: number, isUse: boolean, subscriber?: number): void;
+  /** Answered by `counted`. `isUse`: the queue was used by that (`x-expires`). */
+  count(request: number, incarnation: number, wiringVersion: number, isUse: boolean): void;
   /** Answered by `purged` when the dequeues are committed. `to`: the messages go there, as dead letters of the queue that is named. */
   purge(request: number, incarnation: number, wiringVersion: number, to?: DeadLettering): void;
   /** Asks for `count` parts of a large message's body, from index `from` on. Answered by as many `bodyPart`, or by `bodyGone`. */
@@ -173,6 +172,8 @@ export interface GroupClientPort {
   /** `refusal`: '' or '<kind>: text', kinds as in Refusal. */
   subscribed(subscriber: number, refusal: string): void;
   unsubscribed(subscriber: number): void;
+  /** There was no more for it. */
+  drained(subscriber: number): void;
   /** The service ended the subscription: its queue is gone. */
   cancelled(subscriber: number, reason: string): void;
   got(

@@ -10,6 +10,7 @@ import { webSockets10 } from './cases10/web-sockets.js';
 import { largeDeliveries10 } from './cases10/large-deliveries.js';
 import { subscriptions10 } from './cases10/subscriptions.js';
 import { givingBack10 } from './cases10/giving-back.js';
+import { hostile10 } from './cases10/hostile.js';
 import { retirement10 } from './cases10/retirement.js';
 import { links10, sessions10 } from './cases10/sessions.js';
 import { transactions10 } from './cases10/transactions.js';
@@ -81,6 +82,7 @@ export const cases: readonly Case[] = [
   ...transactions10,
   ...retirement10,
   ...givingBack10,
+  ...hostile10,
   ...largeDeliveries10,
   ...filters10,
   ...browsing10,

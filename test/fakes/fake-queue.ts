@@ -36,6 +36,8 @@ export class FakeQueue {
   readonly name: string;
   readonly subscriptions: FakeSubscription[] = [];
   readonly held: Map<number, FakeMessage> = new Map();
+  /** Settlements whose owners are to be told when a test does so; undefined: at once. */
+  unsafe: (() => void)[] | undefined = undefined;
   private readonly ready: FakeMessage[] = [];
   private first = 0;
   private readonly turn: Turn;
@@ -169,7 +171,8 @@ export class FakeHolder implements Holder {
   settleTold(position: number, rejects: boolean, owner: SettlementOwner, tag: number): void {
     if (rejects) this.reject(position);
     else this.ack(position);
-    owner.settlementSafe(tag);
+    if (this.queue.unsafe === undefined) owner.settlementSafe(tag);
+    else this.queue.unsafe.push(() => owner.settlementSafe(tag));
   }
   requeueAll(): void {
     for (const position of [...this.positions]) this.requeue(position);
@@ -190,6 +193,10 @@ export class FakeSubscription extends FakeHolder implements Subscription {
 
   get cookie(): unknown {
     return this.request.cookie;
+  }
+
+  drain(): void {
+    this.request.sink.drained?.(this);
   }
 
   grant(count: number): void {

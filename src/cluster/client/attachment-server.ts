@@ -215,6 +215,8 @@ function call(port: GroupServicePort, frame: Frame, id: number): void {
       return port.grant(id, view.getFloat64(start + 8, true));
     case FrameType.browseFrom:
       return port.browseFrom(id, view.getFloat64(start + 8, true));
+    case FrameType.drain:
+      return port.drain(id);
     case FrameType.unsubscribe:
       return port.unsubscribe(id);
     case FrameType.get: {
@@ -223,8 +225,7 @@ function call(port: GroupServicePort, frame: Frame, id: number): void {
     }
     case FrameType.count: {
       const isUse = end - start > 24 && bytes[start + 24] === 1;
-      const subscriber = end - start < 32 ? 0 : view.getUint32(start + 28, true);
-      return port.count(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true), isUse, subscriber);
+      return port.count(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true), isUse);
     }
     case FrameType.bodyRead: {
       const from = view.getUint32(start + 12, true);
@@ -276,4 +277,5 @@ const callTypes = [
   FrameType.openUploads,
   FrameType.browseFrom,
   FrameType.modify,
+  FrameType.drain,
 ];

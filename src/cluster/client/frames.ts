@@ -14,7 +14,6 @@
  *   browseFrom   0 u32 attachment   4 u32 subscriber   8 f64 position (version 3)
  *   get          0 u32 attachment   4 u32 request      8 f64 incarnation   16 f64 wiring version   24 u8 1 = no acks
  *   count        0 u32 attachment   4 u32 request      8 f64 incarnation   16 f64 wiring version   24 u8 1 = it is a use (version 3)
- *                28 u32 subscriber that has a filter, or browses: whether there is more for it (version 3)
  *   purge        as count, but for the last: 24 JSON of where messages are to go (DeadLettering, version 3); none: nowhere
  *   transact     0 u32 attachment   4 u32 free   8 f64 wiring version   16 a unit (model/unit.ts); since version 3, in the order of publishes
  *   bodyRead     0 u32 attachment   4 u32 reader   8 u32 boot   12 u32 first part   16 f64 upload   24 u32 parts, 4 free (version 3)
@@ -22,6 +21,7 @@
  *   openUploads  0 u32 attachment   4 u32 free     8 f64 last upload   16 n x (f64 upload that may be open, f64 sequence of its end) (version 3)
  *   modify       0 u32 attachment   4 u32 1 = it counts   8 f64 incarnation   16 f64 position   24 annotations, encoded maps of AMQP 1.0
  *                (version 3; among the settlements, in their order)
+ *   drain        0 u32 attachment   4 u32 subscriber (version 3)
  *
  * from the service
  *   attached     0 u32 attachment   4 u32 free   8 f64 epoch   16 f64 publishes taken before (version 3)
@@ -38,6 +38,7 @@
  *   subscribed   0 u32 attachment   4 u32 subscriber   8 UTF-8 refusal
  *   unsubscribed 0 u32 attachment   4 u32 subscriber
  *   cancelled    0 u32 attachment   4 u32 subscriber   8 UTF-8 reason
+ *   drained      0 u32 attachment   4 u32 subscriber (version 3)
  *   got          0 u32 attachment   4 u32 request      8 f64 incarnation   16 u32 remaining   20 u8 1 = redelivered, 1 free
  *                22 u16 how often it came back (version 3)
  *                24 enqueue record

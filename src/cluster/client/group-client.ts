@@ -185,10 +185,10 @@ export class GroupClient implements HolderClient, Flushable {
     this.ask(this.requests.get(incarnation, this.context.clock.now(), request));
   }
 
-  /** See GroupServicePort. */
-  count(incarnation: number, isUse: boolean = false, subscriber: number = 0): Promise<QueueCount> {
+  /** @param isUse it counts as a use of the queue (`x-expires`) */
+  count(incarnation: number, isUse: boolean = false): Promise<QueueCount> {
     return new Promise((resolve, reject) => {
-      this.ask(this.requests.count(incarnation, isUse, subscriber, this.context.clock.now(), resolve, reject));
+      this.ask(this.requests.count(incarnation, isUse, this.context.clock.now(), resolve, reject));
     });
   }
 
@@ -401,11 +401,9 @@ export class GroupClient implements HolderClient, Flushable {
   rejected(sequence: number): void {
     this.confirms.refuse(sequence);
   }
-
   settled(count: number): void {
     this.settlements.settled(count);
   }
-
   deliver(
     subscriber: number,
     incarnation: number,
@@ -428,9 +426,11 @@ export class GroupClient implements HolderClient, Flushable {
     subscription.sink.deliver(subscription, position, redelivered, message, returns);
     if (isLarge) this.bodies.came();
   }
-
   subscribed(subscriber: number, refusal: string): void {
     this.subscriptions.get(subscriber)?.subscribed(refusal);
+  }
+  drained(subscriber: number): void {
+    this.subscriptions.get(subscriber)?.drained();
   }
   unsubscribed(subscriber: number): void {
     this.subscriptions.get(subscriber)?.unsubscribed();

@@ -379,6 +379,8 @@ export class GroupClients implements UnconfirmedKeeper {
         return client.subscribed(id, decodeText(bytes, start + 8, end));
       case FrameType.unsubscribed:
         return client.unsubscribed(id);
+      case FrameType.drained:
+        return client.drained(id);
       case FrameType.cancelled:
         return client.cancelled(id, decodeText(bytes, start + 8, end));
       case FrameType.got: {
@@ -425,4 +427,5 @@ const answerTypes = [
   FrameType.purged,
   FrameType.bodyPart,
   FrameType.bodyGone,
+  FrameType.drained,
 ];

@@ -53,6 +53,9 @@ export class LocalClient implements GroupClientPort {
   unsubscribed(subscriber: number): void {
     if (this.client.isCurrent(this.number)) this.client.unsubscribed(subscriber);
   }
+  drained(subscriber: number): void {
+    if (this.client.isCurrent(this.number)) this.client.drained(subscriber);
+  }
   cancelled(subscriber: number, reason: string): void {
     if (this.client.isCurrent(this.number)) this.client.cancelled(subscriber, reason);
   }

@@ -111,6 +111,10 @@ export class RemoteClient implements GroupClientPort, Flushable {
     if (!this.closed) sendId(this.link, FrameType.unsubscribed, this.group, this.attachment, subscriber);
   }
 
+  drained(subscriber: number): void {
+    if (!this.closed) sendId(this.link, FrameType.drained, this.group, this.attachment, subscriber);
+  }
+
   cancelled(subscriber: number, reason: string): void {
     if (!this.closed) sendIdText(this.link, FrameType.cancelled, this.group, this.attachment, subscriber, reason);
   }

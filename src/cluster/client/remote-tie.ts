@@ -111,6 +111,13 @@ export class RemoteTie implements Tie, ServiceControl {
     sendIdValue(this.link, FrameType.browseFrom, this.group, this.number, subscriber, position);
   }
 
+  drain(subscriber: number): void {
+    const count = this.grants.get(subscriber);
+    if (count !== undefined) sendIdValue(this.link, FrameType.grant, this.group, this.number, subscriber, count);
+    this.grants.delete(subscriber);
+    sendId(this.link, FrameType.drain, this.group, this.number, subscriber);
+  }
+
   unsubscribe(subscriber: number): void {
     this.grants.delete(subscriber);
     sendId(this.link, FrameType.unsubscribe, this.group, this.number, subscriber);
@@ -125,25 +132,8 @@ export class RemoteTie implements Tie, ServiceControl {
     out.bytes[out.offset + 24] = noAck ? 1 : 0;
   }
 
-  count(request: number, incarnation: number, wiringVersion: number, isUse: boolean, subscriber: number = 0): void {
-    if (subscriber === 0)
-      return sendQuestion(
-        this.link,
-        FrameType.count,
-        this.group,
-        this.number,
-        request,
-        incarnation,
-        wiringVersion,
-        isUse,
-      );
-    const out = this.link.beginFrame(FrameType.count, this.group, 32);
-    out.view.setUint32(out.offset, this.number, true);
-    out.view.setUint32(out.offset + 4, request, true);
-    out.view.setFloat64(out.offset + 8, incarnation, true);
-    out.view.setFloat64(out.offset + 16, wiringVersion, true);
-    out.view.setUint32(out.offset + 24, isUse ? 1 : 0, true);
-    out.view.setUint32(out.offset + 28, subscriber, true);
+  count(request: number, incarnation: number, wiringVersion: number, isUse: boolean): void {
+    sendQuestion(this.link, FrameType.count, this.group, this.number, request, incarnation, wiringVersion, isUse);
   }
 
   purge(request: number, incarnation: number, wiringVersion: number, to?: DeadLettering): void {

@@ -56,26 +56,23 @@ class Count implements Request {
   readonly resolve: (count: QueueCount) => void;
   readonly fail: (error: Error) => void;
   private readonly isUse: boolean;
-  private readonly subscriber: number;
 
   constructor(
     incarnation: number,
     isUse: boolean,
-    subscriber: number,
     since: number,
     resolve: (count: QueueCount) => void,
     fail: (error: Error) => void,
   ) {
     this.incarnation = incarnation;
     this.isUse = isUse;
-    this.subscriber = subscriber;
     this.since = since;
     this.resolve = resolve;
     this.fail = fail;
   }
 
   ask(port: ServiceControl, number: number, wiringVersion: number): void {
-    port.count(number, this.incarnation, wiringVersion, this.isUse, this.subscriber);
+    port.count(number, this.incarnation, wiringVersion, this.isUse);
   }
 }
 
@@ -123,12 +120,11 @@ export class Requests {
   count(
     incarnation: number,
     isUse: boolean,
-    subscriber: number,
     now: number,
     resolve: (count: QueueCount) => void,
     fail: (error: Error) => void,
   ): number {
-    return this.keep(new Count(incarnation, isUse, subscriber, now, resolve, fail));
+    return this.keep(new Count(incarnation, isUse, now, resolve, fail));
   }
   purge(
     incarnation: number,

@@ -107,6 +107,8 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
   private settleCancel: (() => void) | undefined;
   /** Why the service ended it between its opening and its first credit; its client is told after the opening. */
   private endedEarly: string | undefined;
+  /** So many answers to `drain` are to come. */
+  private draining = 0;
   /** It goes on for one that its client has had before. */
   private isGoingOn = false;
 
@@ -143,11 +145,6 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     this.hasDelivered = true;
   }
 
-  async hasMore(): Promise<boolean> {
-    if (this.successor !== undefined) return await this.successor.hasMore();
-    if (this.state === State.ended) return false;
-    return (await this.client.count(this.queue, false, this.number)).ready > 0;
-  }
   get noAck(): boolean {
     return this.options.noAck;
   }
@@ -181,6 +178,9 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
       wasActive,
       ...this.progress,
     });
+    if (this.draining === 0 || this.state !== State.open) return;
+    this.draining = 1;
+    this.client.port?.drain(this.number);
   }
 
   grant(count: number): void {
@@ -188,6 +188,12 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     if (this.state === State.ended) return;
     this.credit += count;
     if (this.state === State.open) this.client.port?.grant(this.number, count);
+  }
+
+  drain(): void {
+    if (this.successor !== undefined) return this.successor.drain();
+    this.draining++;
+    if (this.state === State.open) this.client.port?.drain(this.number);
   }
 
   cancel(): Promise<void> {
@@ -251,6 +257,7 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     this.successor = client.takeOver(incarnation, { ...this.request, credit: this.credit });
     this.successor.settleOpen = settleOpen;
     this.successor.isGoingOn = settleOpen === undefined;
+    if (this.draining > 0) this.successor.drain();
   }
 
   /** The service does not take it, since the queue moves: it goes on there, as soon as this node knows where that is. */
@@ -297,6 +304,11 @@ export class ClusterSubscription extends QueueHolder implements Subscription {
     if (this.endedEarly !== undefined) this.cancelledByService(this.endedEarly);
     else if (this.destination !== undefined) this.leave();
     else if (this.credit > 0) this.client.port?.grant(this.number, this.credit);
+    for (let i = 0; i < this.draining; i++) this.client.port?.drain(this.number);
+  }
+
+  drained(): void {
+    if (this.draining > 0 && --this.draining === 0) this.sink.drained?.(this);
   }
 
   unsubscribed(): void {

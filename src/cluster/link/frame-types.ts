@@ -42,6 +42,7 @@ export const FrameType = {
   bodyHold: 0x3b,
   bodyDone: 0x3c,
   openUploads: 0x3d,
+  drain: 0x3e,
   modify: 0x3f,
   attached: 0x40,
   refused: 0x41,
@@ -61,6 +62,7 @@ export const FrameType = {
   flow: 0x51,
   bodyPart: 0x4f,
   bodyGone: 0x50,
+  drained: 0x53,
   browseFrom: 0x5e,
 
   // 0x60-0x6f: wiring operations (src/cluster/wiring)
@@ -125,6 +127,8 @@ for (const [type, bytes] of [
   [FrameType.openUploads, 16],
   [FrameType.browseFrom, 16],
   [FrameType.modify, 24],
+  [FrameType.drain, 8],
+  [FrameType.drained, 8],
   [FrameType.bodyPart, 16],
   [FrameType.bodyGone, 8],
   [FrameType.wiringRequest, 4],

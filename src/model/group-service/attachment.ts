@@ -314,6 +314,15 @@ export class Attachment implements GroupServicePort {
     consumer?.queue.enlist(consumer);
   }
 
+  drain(subscriber: number): void {
+    this.ask(0, () => {
+      const consumer = this.consumers.get(subscriber);
+      if (consumer === undefined) return;
+      this.service.dispatcher.drains.add(consumer);
+      this.service.touch();
+    });
+  }
+
   unsubscribe(subscriber: number): void {
     this.inOrder(0, () => {
       const consumer = this.consumers.get(subscriber);
@@ -334,7 +343,7 @@ export class Attachment implements GroupServicePort {
     });
   }
 
-  count(request: number, incarnation: number, wiringVersion: number, isUse: boolean, subscriber: number = 0): void {
+  count(request: number, incarnation: number, wiringVersion: number, isUse: boolean): void {
     this.ask(wiringVersion, () => {
       const used = isUse ? this.service.served(incarnation) : undefined;
       if (used !== undefined) this.service.leases.used(used);
@@ -343,9 +352,7 @@ export class Attachment implements GroupServicePort {
         const served = state?.watcher as ServedQueue | undefined;
         const parked = served?.parkedCount ?? 0;
         const { ready = 0, delivered = 0 } = state?.index ?? {};
-        const reader = subscriber === 0 ? undefined : this.consumers.get(subscriber)?.reader;
-        const waiting = reader === undefined ? ready + parked : Number(!reader.isAtEnd);
-        client.counted(request, waiting, delivered - parked, served?.consumers.size ?? 0);
+        client.counted(request, ready + parked, delivered - parked, served?.consumers.size ?? 0);
       });
     });
   }

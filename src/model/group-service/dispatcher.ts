@@ -1,5 +1,6 @@
 import type { Chunk } from '../../log/chunk.js';
 import type { GroupState } from '../group-state.js';
+import { Drains } from './drains.js';
 import type { ServedQueue } from './served-queue.js';
 
 /** Deliveries of one turn; the rest follows in the next one. And what it costs to look at one queue, in deliveries. */
@@ -10,7 +11,9 @@ const dispatchCost = 8;
 export class Dispatcher {
   private readonly state: GroupState;
   private readonly touch: () => void;
+  readonly drains: Drains = new Drains((queue) => this.isBusy(queue));
   private dirty: ServedQueue[] = [];
+  private readonly putOff = new Set<ServedQueue>();
   /** Chunks that stay in memory until the end of this turn. */
   private pinned: Chunk[] = [];
   private isClosed = false;
@@ -30,7 +33,11 @@ export class Dispatcher {
 
   /** In a later turn, so that one queue does not hold up everything else. */
   later(queue: ServedQueue): void {
-    this.state.slices.later(() => this.soon(queue));
+    this.putOff.add(queue);
+    this.state.slices.later(() => {
+      this.putOff.delete(queue);
+      this.soon(queue);
+    });
   }
 
   /** The chunk that the queue waits for is there: it stays until the end of this turn. */
@@ -44,6 +51,11 @@ export class Dispatcher {
 
   /** As many queues and deliveries as a turn has room for. Those left over come first in the next one. */
   run(): void {
+    this.runDirty();
+    this.drains.run();
+  }
+
+  private runDirty(): void {
     const due = this.dirty;
     if (due.length === 0) return;
     this.dirty = [];
@@ -64,6 +76,11 @@ export class Dispatcher {
     }
   }
 
+  /** The queue will hand out more in a while, if there is somebody to take it. */
+  private isBusy(queue: ServedQueue): boolean {
+    return queue.isDirty || this.putOff.has(queue) || queue.reads.isReading;
+  }
+
   unpin(): void {
     if (this.pinned.length === 0) return;
     for (const chunk of this.pinned) this.state.chunks.unpin(chunk);
@@ -74,5 +91,6 @@ export class Dispatcher {
     this.isClosed = true;
     this.unpin();
     this.dirty = [];
+    this.drains.clear();
   }
 }

@@ -93,7 +93,7 @@ export class GroupService implements Flushable {
   private isTouched = false;
   private readonly dequeues: DequeueLog;
   private readonly answers = new Answers();
-  private readonly dispatcher: Dispatcher;
+  readonly dispatcher: Dispatcher;
   private readonly purges: Purges;
   private readonly care: QueueCare;
   private readonly waits = new LogWaits();

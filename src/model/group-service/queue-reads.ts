@@ -9,7 +9,8 @@ const readRetryMs = 1000;
 export class QueueReads {
   private readonly queue: ServedQueue;
   private readonly service: GroupService;
-  private isReading = false;
+  /** Something is being read, or will be tried again. */
+  isReading = false;
 
   constructor(queue: ServedQueue, service: GroupService) {
     this.queue = queue;
@@ -21,7 +22,7 @@ export class QueueReads {
     this.isReading = true;
     const { queue, service } = this;
     service.state.chunks.load(chunk, (error) => {
-      this.isReading = false;
+      this.isReading = error !== undefined;
       if (error === undefined) {
         service.loaded(queue, chunk);
         return;
@@ -31,7 +32,10 @@ export class QueueReads {
         chunk: chunk.id,
         reason: error.message,
       });
-      service.timers.after(readRetryMs, () => service.dispatchSoon(queue));
+      service.timers.after(readRetryMs, () => {
+        this.isReading = false;
+        service.dispatchSoon(queue);
+      });
     });
   }
 }

@@ -1,6 +1,7 @@
 /** Messages that a client gives back: what counts, and what it notes of them (§3.4.4, §3.4.5). */
 import assert from 'node:assert/strict';
 import {
+  Accepted,
   type DeliveryState,
   Descriptor,
   MapValue,
@@ -137,4 +138,44 @@ const noting: readonly Case[] = [
   }),
 ];
 
-export const givingBack10: readonly Case[] = [...counting, ...noting];
+const draining: readonly Case[] = [
+  sessionRule('AMQP 1.0 §2.6.7', 'draining gets all there is, however much that is', async (raw, client) => {
+    const queue = await client.queue();
+    const texts = Array.from({ length: 2500 }, (_, i) => String(i));
+    await client.send(queue, ...texts);
+    await raw.receiver(`/queues/${queue}`, 0);
+    raw.flow({ handle: 0, deliveryCount: 0, linkCredit: 4000, drain: true, incomingWindow: 10_000 });
+    for (const text of texts) assert.equal((await delivery(raw)).text, text);
+    const flow = await raw.expect(Descriptor.flow);
+    assert.deepEqual([flow.deliveryCount, flow.linkCredit, flow.drain], [4000, 0, true]);
+  }),
+  sessionRule('AMQP 1.0 §2.6.7', 'who is given nothing of what is there is told so, too', async (raw, client) => {
+    const queue = await client.queue({ 'x-single-active-consumer': true });
+    await client.send(queue, 'a');
+    await raw.receiver(`/queues/${queue}`, 0, { handle: 0 });
+    await raw.receiver(`/queues/${queue}`, 0, { handle: 1 });
+    raw.flow({ handle: 1, deliveryCount: 0, linkCredit: 5, drain: true });
+    const flow = await raw.expect(Descriptor.flow);
+    assert.deepEqual([flow.handle, flow.deliveryCount, flow.linkCredit], [1, 5, 0]);
+    raw.flow({ handle: 0, deliveryCount: 0, linkCredit: 5, drain: true });
+    assert.equal((await delivery(raw)).text, 'a');
+    assert.equal((await raw.expect(Descriptor.flow)).handle, 0);
+  }),
+  sessionRule('AMQP 1.0 §2.6.7', 'what was accepted before is there for who drains', async (raw, client) => {
+    const queue = await client.queue();
+    await raw.sender(`/queues/${queue}`, { handle: 0 });
+    await raw.receiver(`/queues/${queue}`, 0, { handle: 1 });
+    for (let round = 0; round < 20; round++) {
+      raw.transfer(message(String(round)), { handle: 0 });
+      await raw.expect(Descriptor.disposition);
+      raw.flow({ handle: 1, deliveryCount: round * 2, linkCredit: 2, drain: true });
+      const one = await delivery(raw);
+      assert.equal(one.text, String(round));
+      raw.settle(one.id, new Accepted());
+      assert.equal((await raw.expect(Descriptor.flow)).deliveryCount, round * 2 + 2);
+      raw.flow({ handle: 1, deliveryCount: round * 2 + 2, linkCredit: 0 });
+    }
+  }),
+];
+
+export const givingBack10: readonly Case[] = [...counting, ...noting, ...draining];

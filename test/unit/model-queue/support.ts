@@ -242,6 +242,8 @@ export class TestClient implements GroupClientPort {
   readonly refused: number[] = [];
   /** Of each delivery: how often it came back. */
   readonly returns: number[] = [];
+  /** The same: its header. */
+  readonly headers: number[][] = [];
   readonly deliveries: Delivery[] = [];
   readonly events: string[] = [];
 
@@ -276,9 +278,15 @@ export class TestClient implements GroupClientPort {
   ): void {
     this.deliveries.push({ subscriber, incarnation, position, redelivered, body: bodyOf(message) });
     this.returns.push(returns);
+    const { bytes, headerStart, headerLength } = message;
+    this.headers.push([...bytes.subarray(headerStart, headerStart + headerLength)]);
   }
   subscribed(subscriber: number, refusal: string): void {
     this.events.push(`subscribed ${subscriber} ${refusal}`.trim());
+  }
+  readonly drainedSubscribers: number[] = [];
+  drained(subscriber: number): void {
+    this.drainedSubscribers.push(subscriber);
   }
   unsubscribed(subscriber: number): void {
     this.events.push(`unsubscribed ${subscriber}`);

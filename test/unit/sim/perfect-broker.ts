@@ -151,6 +151,7 @@ class PerfectSubscription implements Subscription, Holder {
     this.requeue(position);
   }
   settleTold(): void {}
+  drain(): void {}
   reject(position: number): void {
     const message = this.take(position);
     if (message !== undefined) this.broker.bury(this.queue, message);
