@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { ClusterProcesses } from '../support/cluster-processes.js';
 import { ExampleProgram } from '../support/example-program.js';
 
-const count = 3000;
+const count = 2000;
 const endMsMax = 60_000;
 
 describe('examples/rhea', { timeout: 120_000 }, () => {

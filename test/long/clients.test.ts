@@ -14,6 +14,8 @@ const clients: readonly Client[] = [
   { name: 'amqp-connection-manager', interpreter: 'npm-clients', file: 'amqp-connection-manager.mjs', resends: true },
   { name: '@cloudamqp/amqp-client', interpreter: 'npm-clients', file: 'cloudamqp-client.mjs' },
   { name: 'rascal', interpreter: 'npm-clients', file: 'rascal.mjs' },
+  { name: 'rhea-promise', interpreter: 'npm-clients', file: 'rhea-promise.mjs' },
+  { name: 'rhea-promise over WebSocket', interpreter: 'npm-clients', file: 'rhea-promise-web.mjs' },
   { name: 'Java', interpreter: 'java', file: 'Numbers.java' },
   { name: 'Bunny', interpreter: 'ruby', file: 'bunny.rb' },
   { name: 'php-amqplib', interpreter: 'php', file: 'php-amqplib.php' },

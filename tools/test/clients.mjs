@@ -12,6 +12,7 @@ import { fetchPython, python } from './python.mjs';
 const npmClients = [
   ...['amqp-connection-manager@5.0.0', 'rabbitmq-client@5.0.8', '@cloudamqp/amqp-client@4.1.1', 'rascal@21.0.1'],
   'amqplib@1.0.3',
+  ...['rhea-promise@3.0.3', 'ws@8.23.0'],
 ];
 
 /** A script in the home that runs the interpreter with what it needs to find. Written last: without it, all is fetched again. */
