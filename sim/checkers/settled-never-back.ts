@@ -19,6 +19,8 @@ export class SettledNeverBack extends Checker {
   readonly name = 'settled-never-back';
   private pending: Delivery[] = [];
   private readonly settledPositions = new Map<string, { at: number; group: number }>();
+  /** Groups' records, each with its text: it is looked at a hundred times before it changes. */
+  private readonly records = new Map<number, { text: string; record: GroupRecord }>();
 
   override delivered(delivery: Delivery): void {
     // One that needs no ack is settled by being sent: it may arrive after that.
@@ -64,9 +66,8 @@ export class SettledNeverBack extends Checker {
 
   /** The group's primary, as the coordinator names it, if it acts as that. */
   private primary(group: number): NodeProbe | undefined {
-    const entry = this.world.coordinator.peek(MapKey.group(group));
-    if (entry === undefined) return undefined;
-    const record = JSON.parse(entry.value) as GroupRecord;
+    const record = this.record(group);
+    if (record === undefined) return undefined;
     const node = this.world.nodes.find((candidate) => candidate.name === record.primary.node);
     const probe = node?.process?.probe;
     if (node === undefined || !node.alive || probe === undefined || probe.boot !== record.primary.boot)
@@ -74,5 +75,15 @@ export class SettledNeverBack extends Checker {
     const state = probe.groups().find((candidate) => candidate.group === group);
     if (state?.role !== 'primary' || !state.settled || state.epoch !== record.epoch) return undefined;
     return probe;
+  }
+
+  private record(group: number): GroupRecord | undefined {
+    const text = this.world.coordinator.peek(MapKey.group(group))?.value;
+    if (text === undefined) return undefined;
+    const known = this.records.get(group);
+    if (known?.text === text) return known.record;
+    const record = JSON.parse(text) as GroupRecord;
+    this.records.set(group, { text, record });
+    return record;
   }
 }

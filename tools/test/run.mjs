@@ -76,7 +76,17 @@ const roomy = ['--min-semi-space-size=16', '--max-semi-space-size=32', '--initia
 /** Tests that fail if something takes too long; a pause that is too long for users, for example. */
 const timed = [
   ...['any-node', 'crash-freeze', 'etcd-cluster', 'etcd-faults', 'hand-over', 'hostile-floods', 'hostile-frames'],
-  ...['hostile-ports', 'hot-standby', 'joining', 'large-messages', 'partitions', 'queue-moves', 'soak', 'stalls'],
+  ...[
+    'hostile-ports',
+    'hot-standby',
+    'joining',
+    'large-messages',
+    'partitions',
+    'queue-moves',
+    'remote-logins',
+    'soak',
+    'stalls',
+  ],
 ];
 /** They begin first: one that begins last has a processor for itself while the others do nothing. */
 const longest = [
