@@ -27,7 +27,8 @@ export class Drains {
     for (const consumer of due) {
       const { attachment, subscriber, queue } = consumer;
       if (attachment.state !== AttachmentState.attached || attachment.consumers.get(subscriber) !== consumer) continue;
-      const isDry = consumer.credit <= 0 || !(consumer.parked || this.isBusy(queue));
+      const waits = this.isBusy(queue) || (consumer.parked && queue.state.index.ready > 0);
+      const isDry = consumer.credit <= 0 || !waits;
       if (isDry) attachment.client.drained(subscriber);
       else this.waiting.push(consumer);
     }
