@@ -19,7 +19,7 @@ import {
   Rejected,
   type TransferView,
 } from './codec/index.js';
-import { LinkError, toAmqpError } from './errors.js';
+import { describeFault, isFault, LinkError, toAmqpError } from './errors.js';
 import { Link, LinkState } from './link.js';
 import type { LocalTransaction } from './local-transaction.js';
 import { add } from './serial.js';
@@ -111,6 +111,7 @@ export class CoordinatorLink extends Link {
       else this.declare(deliveryId, message);
     } catch (error) {
       if (error instanceof LinkError) throw error;
+      if (isFault(error)) this.host.logger.error('a transaction failed', { error: describeFault(error) });
       this.refuse(deliveryId, toAmqpError(error));
     }
   }

@@ -322,12 +322,14 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker, StagingHo
     this.unacked.take(number, (holder, position) => holder.modify(position, modification));
   }
 
-  /** A transaction settles them (§4.4.2). Throws SessionError unknown-id. */
+  /** A transaction settles them (§4.4.2). Throws SessionError, unknown-id for one. */
   private stage(first: number, last: number, { txnId, outcome: state }: TransactionalState, settled: boolean): void {
     const transaction = this.host.transactions.get(txnId);
     if (transaction === undefined) throw new SessionError(Condition.transactionUnknownId, unknownTransaction(txnId));
     const outcome = outcomeOf(StateKind.other, state, settled);
     if (outcome === undefined) return;
+    // What is wrong with it is told now: nobody could be at its commit.
+    if (isAnnotated(state)) modificationOf(state);
     const error = this.staged.stage(first, last, transaction, outcome, state, settled);
     if (error !== undefined) transaction.fail(error);
   }

@@ -5,6 +5,9 @@ import { ConnectionClose } from '../../src/amqp091/codec/index.js';
 import { defaultLimits } from '../../src/amqp091/limits.js';
 import { openFilesMax } from '../../src/process/open-files.js';
 import { RawClient } from '../support/raw-client.js';
+import type { RawClient10 } from '../support/raw-client10.js';
+import { defaultLimits as limits10 } from '../../src/amqp10/limits.js';
+import * as attacks10 from '../support/attacks/amqp10.js';
 import * as floods from '../support/attacks/floods.js';
 import * as readers from '../support/attacks/readers.js';
 import * as sockets from '../support/attacks/sockets.js';
@@ -83,5 +86,38 @@ describe('a broker under heavy attack', () => {
       );
     }
     await target.survives(() => readers.deafPublisher(port, 'small', 10, 20_000), { growthBytesMax: 300 * mebibyte });
+  });
+
+  it('has as many links of AMQP 1.0 as it may, and refuses one more', async () => {
+    await using target = await Target.start();
+    await readers.fill(target.port, 'small', 1, 10);
+    await target.survives(
+      async () => {
+        const { allLinksMax, handleMax } = limits10;
+        const connections = 8;
+        const clients: RawClient10[] = [];
+        for (let i = 0; i < connections; i++)
+          clients.push(await attacks10.links(target.port, 'small', allLinksMax / connections, handleMax + 1));
+        await assert.rejects(() => attacks10.links(target.port, 'small', 1, 1), /resource-limit-exceeded/);
+        for (const client of clients) client.end();
+      },
+      { growthBytesMax: 700 * mebibyte },
+    );
+  });
+
+  it('keeps transactions that are never discharged within what a connection may hold', async () => {
+    await using target = await Target.start();
+    await readers.fill(target.port, 'small', 1, 10);
+    await target.survives(async () => (await attacks10.undischarged(target.port, 'small', 600 * mebibyte)).end(), {
+      growthBytesMax: 600 * mebibyte,
+    });
+  });
+
+  it('serves clients of AMQP 1.0 that settle nothing', async () => {
+    await using target = await Target.start({ options: ['--memory', '64MiB'] });
+    await readers.fill(target.port, 'small', 300_000, 100);
+    await target.survives(async () => (await attacks10.unsettling(target.port, 'small', 300_000)).end(), {
+      growthBytesMax: 300 * mebibyte,
+    });
   });
 });

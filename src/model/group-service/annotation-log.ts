@@ -73,6 +73,7 @@ export class AnnotationLog {
 
   /** The turn ends. */
   append(committed: Lsn): void {
+    if (this.pending.size === 0) return;
     for (const [key, { queue, position, count, annotated, lsn }] of this.pending) {
       const isOver = queue.gone || queue.state.index.find(position) === undefined;
       if (isOver || (lsn !== 0 && lsn <= committed)) this.pending.delete(key);

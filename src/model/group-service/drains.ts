@@ -28,7 +28,8 @@ export class Drains {
       const { attachment, subscriber, queue, reader } = consumer;
       if (attachment.state !== AttachmentState.attached || attachment.consumers.get(subscriber) !== consumer) continue;
       const isLooking = reader?.isAtEnd === false;
-      const isDry = consumer.credit <= 0 || !(consumer.parked || isLooking || this.isBusy(queue));
+      const waits = isLooking || this.isBusy(queue) || (consumer.parked && queue.state.index.ready > 0);
+      const isDry = consumer.credit <= 0 || !waits;
       if (isDry) attachment.client.drained(subscriber);
       else this.waiting.push(consumer);
     }

@@ -128,14 +128,25 @@ const noting: readonly Case[] = [
     raw.flow({ handle: 1, deliveryCount: 1, linkCredit: 1 });
     assert.equal(annotation(await delivery(raw), 'x-note'), '1');
   }),
-  sessionRule('limits', 'more annotations than there may be in modified end the session', async (raw, client) => {
-    const queue = await client.queue();
-    await client.send(queue, 'a');
-    await raw.receiver(`/queues/${queue}`, 1, { handle: 1 });
-    raw.settle((await delivery(raw)).id, noted({ 'x-note': 'x'.repeat(20_000) }));
-    await endsSession(raw, 'amqp:resource-limit-exceeded', /16384/);
-    await client.becomes(queue, 1);
-  }),
+  ...[false, true].map((isTransactional) =>
+    sessionRule(
+      'limits',
+      `more annotations than there may be in modified end the session${isTransactional ? ', in a transaction too' : ''}`,
+      async (raw, client) => {
+        const queue = await client.queue();
+        await client.send(queue, 'a');
+        await raw.receiver(`/queues/${queue}`, 1, { handle: 1 });
+        const { id } = await delivery(raw);
+        const state = noted({ 'x-note': 'x'.repeat(20_000) });
+        if (isTransactional) {
+          await coordinator(raw);
+          raw.settle(id, within(await declare(raw), state));
+        } else raw.settle(id, state);
+        await endsSession(raw, 'amqp:resource-limit-exceeded', /16384/);
+        await client.becomes(queue, 1);
+      },
+    ),
+  ),
 ];
 
 const draining: readonly Case[] = [
