@@ -13,6 +13,7 @@ import type { WebSocketServer } from 'ws';
 import type { Clock, Timer } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { RareLog } from '../base/rare-log.js';
+import { HeldBytes } from './held-bytes.js';
 import { isOriginAllowed } from './origin.js';
 import { WebSocketStream } from './web-socket-stream.js';
 
@@ -30,6 +31,8 @@ export interface WebSocketLimits {
   headBytesMax: number;
   /** Bytes of a message, which comes whole; frames of AMQP are smaller, but a client may send many in one. */
   messageBytesMax: number;
+  /** Bytes of messages of all clients that have come in part, or wait. */
+  allHeldBytesMax: number;
 }
 
 export const webSocketLimits: WebSocketLimits = {
@@ -37,6 +40,7 @@ export const webSocketLimits: WebSocketLimits = {
   handshakeTimeoutMs: 10_000,
   headBytesMax: 16 * 1024,
   messageBytesMax: 16 * 1024 * 1024,
+  allHeldBytesMax: 128 * 1024 * 1024,
 };
 
 /** @template Transport what is known of a client's connection besides */
@@ -66,6 +70,7 @@ export class WebSocketEntrance<Transport> {
   private readonly limits: WebSocketLimits;
   private readonly turnedAway: RareLog;
   private readonly server: Server;
+  private readonly held: HeldBytes;
   private sockets: WebSocketServer | undefined;
   /** Oldest first. */
   private readonly arrivals: Map<Socket, Arrival<Transport>> = new Map();
@@ -74,6 +79,7 @@ export class WebSocketEntrance<Transport> {
   constructor(options: WebSocketOptions<Transport>) {
     this.options = options;
     this.limits = { ...webSocketLimits, ...options.limits };
+    this.held = new HeldBytes(this.limits.allHeldBytesMax);
     this.turnedAway = new RareLog(
       options.logger,
       options.clock,
@@ -166,7 +172,7 @@ export class WebSocketEntrance<Transport> {
     this.sockets!.handleUpgrade(request, socket, head, (client) => {
       const arrival = this.left(socket);
       if (arrival === undefined || this.isClosed) client.terminate();
-      else this.options.entered(new WebSocketStream(client, socket).asSocket, arrival.transport);
+      else this.options.entered(new WebSocketStream(client, socket, this.held).asSocket, arrival.transport);
     });
   }
 

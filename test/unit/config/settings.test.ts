@@ -37,9 +37,16 @@ describe('settings', () => {
       loopbackUsers: ['guest'],
       loadDefinitions: null,
       anonymousUser: '',
+      websocketOrigins: [],
       leaseMs: 2000,
       logLevel: 'info',
     });
+  });
+
+  it('know origins of pages', () => {
+    const asked = { 'websocket-origins': 'https://Shop.example, http://localhost:8080' };
+    assert.deepEqual(readSettings(asked).websocketOrigins, ['https://shop.example', 'http://localhost:8080']);
+    assert.deepEqual(readSettings({ 'websocket-origins': '*' }).websocketOrigins, ['*']);
   });
 
   it('of earlier layers go before those of later ones', () => {
@@ -56,6 +63,8 @@ describe('settings', () => {
     ['data', ''],
     ['amqp', '127.0.0.1:65536'],
     ['amqp', ':'],
+    ['websocket-origins', 'shop.example'],
+    ['websocket-origins', 'https://shop.example/page'],
     ['replicas', '0'],
     ['replicas', '2.5'],
     ['min-in-sync', 'all'],

@@ -9,7 +9,13 @@ import { ManualClock } from '../../fakes/manual-clock.js';
 import { openWebSocket } from '../../support/web-sockets.js';
 import { within } from '../../support/within.js';
 
-const limits = { handshakesMax: 2, handshakeTimeoutMs: 1_000, headBytesMax: 2_000, messageBytesMax: 1_000_000 };
+const limits = {
+  handshakesMax: 2,
+  handshakeTimeoutMs: 1_000,
+  headBytesMax: 2_000,
+  messageBytesMax: 1_000_000,
+  allHeldBytesMax: 3_000_000,
+};
 const patienceMs = 10_000;
 
 describe('a client over WebSocket', () => {
@@ -23,7 +29,7 @@ describe('a client over WebSocket', () => {
     clock = new ManualClock();
     entered = new Promise((resolve) => {
       const options = { clock, logger: silentLogger, origins: [], limits };
-      entrance = new WebSocketEntrance({ ...options, entered: (socket) => resolve(socket) });
+      entrance = new WebSocketEntrance({ ...options, entered: (socket) => resolve(socket.on('error', () => {})) });
     });
     server = createServer((socket) => {
       socket.on('error', () => {});
@@ -122,6 +128,27 @@ describe('a client over WebSocket', () => {
     assert.equal(code, 1009);
     await within(patienceMs, 'closed here', ended);
     assert.equal(errors.length, 1);
+  });
+
+  it('that holds the most of what has come in part goes when all hold too much', async () => {
+    const clients: WebSocket[] = [];
+    const closed: number[] = [];
+    for (let i = 0; i < 5; i++) {
+      const client = await openWebSocket({ at: port });
+      client.on('error', () => {});
+      client.on('close', () => closed.push(i));
+      clients.push(client);
+    }
+    // Less than a message: its last fragment never comes.
+    for (let i = 0; i < 3; i++) clients[i]!.send(Buffer.alloc(900_000), { fin: false });
+    clients[3]!.send(Buffer.alloc(200_000), { fin: false });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.deepEqual(closed, []);
+    clients[4]!.send(Buffer.alloc(800_000), { fin: false });
+    await until(() => closed.length === 1);
+    assert.ok(closed[0]! < 3);
+    for (const client of clients) client.terminate();
+    await until(() => closed.length === 5);
   });
 
   it('is told when the connection ends', async () => {
