@@ -49,6 +49,9 @@ export interface OutgoingHost extends SessionHost {
   giveBack(link: OutgoingLink): boolean;
 }
 
+/** Of annotations that one disposition may add: each of its deliveries has a copy of them in the log. */
+const modifiedBytesMax = 1024 * 1024;
+
 /** All sessions share them: a delivery is out before the next comes. */
 const view = new MessageView();
 const lead = new DeliveryLead();
@@ -309,7 +312,13 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker, StagingHo
   private modifyRange(first: number, last: number, modified: Modified): number {
     const numbers: number[] = [];
     this.unacked.forEachIn(first, last, (number) => numbers.push(number));
-    for (const number of numbers) this.giveBackOne(number, Outcome.requeue, modified);
+    const modification = modificationOf(modified);
+    const bytes = numbers.length * modification.annotations.length;
+    if (bytes > modifiedBytesMax) {
+      const text = `annotations for ${numbers.length} deliveries in one disposition, ${bytes} bytes: there may be ${modifiedBytesMax}`;
+      throw new SessionError(Condition.resourceLimitExceeded, text);
+    }
+    for (const number of numbers) this.modifyOne(number, modification);
     return numbers.length;
   }
 
@@ -318,7 +327,10 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker, StagingHo
       this.unacked.settle(number, false, outcome);
       return;
     }
-    const modification = modificationOf(state);
+    this.modifyOne(number, modificationOf(state));
+  }
+
+  private modifyOne(number: number, modification: Modification): void {
     this.unacked.take(number, (holder, position) => holder.modify(position, modification));
   }
 

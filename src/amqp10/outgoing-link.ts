@@ -11,14 +11,12 @@ import { absent, type Attach, Condition, Flow, type FlowView } from './codec/ind
 import { Drain } from './drain.js';
 import { LinkError } from './errors.js';
 import { Link, LinkState } from './link.js';
-import { add, ahead } from './serial.js';
+import { add, creditLeft } from './serial.js';
 import { findSource, type SourceNode } from './source-node.js';
 import type { OutgoingHost } from './deliveries.js';
 
 /** §2.8.2 */
 const SenderSettle = { unsettled: 0, settled: 1 } as const;
-/** As much as can be said. */
-const creditMax = 0xffff_ffff;
 const supportedOutcomes = ['amqp:accepted:list', 'amqp:rejected:list', 'amqp:released:list', 'amqp:modified:list'];
 
 export class OutgoingLink extends Link implements Recipient {
@@ -114,8 +112,7 @@ export class OutgoingLink extends Link implements Recipient {
       );
     if (view.linkCredit !== absent) {
       const seen = view.deliveryCount === absent ? 0 : view.deliveryCount;
-      const underWay = ahead(this.deliveryCount, seen);
-      this.credit = Math.min(creditMax, Math.max(0, view.linkCredit - underWay));
+      this.credit = creditLeft(view.linkCredit, seen, this.deliveryCount);
     }
     if (this.state === LinkState.attached) this.replenish();
     if (view.drain) this.drain.begin();

@@ -4,33 +4,49 @@ import { type EnqueueView, RecordFlag } from '../log/record.js';
 import type { MessageField, MessageFields, SelectorValue } from '../model/selection/message-fields.js';
 import { decodeLooseText } from '../wire/utf8.js';
 import { type MessageProperties, Scalar, type Value } from './codec/index.js';
-import { findInMap } from './codec/map-search.js';
+import { findInMap, valueAt, valuesInMap } from './codec/map-search.js';
 import { MessageView } from './codec/message-view.js';
 
 /** §3.2.1 */
 const defaultPriority = 4n;
 /** More bytes of application properties are not looked at: a message has a bound. */
 export const searchedBytesMax = 65_536;
+/** Of one message: whoever asks for more of them has all names read, once. */
+const searchesMax = 8;
 
 export class SelectedFields implements MessageFields {
   private readonly view = new MessageView();
   private isPersistent = false;
   private decoded: MessageProperties | undefined = undefined;
   private isDecoded = false;
+  /** Application properties that were asked for. */
+  private searches = 0;
+  private values: Map<string, number> | undefined = undefined;
 
   set({ bytes, headerStart, headerLength, bodyLength, flags }: EnqueueView): this {
     this.view.set(bytes, headerStart, headerStart + headerLength + bodyLength);
     this.isPersistent = (flags & RecordFlag.persistent) !== 0;
     this.decoded = undefined;
     this.isDecoded = false;
+    this.searches = 0;
+    this.values = undefined;
     return this;
   }
 
   property(name: string): SelectorValue {
     const { bytes, applicationStart, applicationEnd } = this.view;
     if (applicationStart < 0 || applicationEnd - applicationStart > searchedBytesMax) return undefined;
-    const value = findInMap(bytes, applicationStart, applicationEnd, name);
+    const value =
+      this.searches++ < searchesMax
+        ? findInMap(bytes, applicationStart, applicationEnd, name)
+        : this.found(name, bytes, applicationStart, applicationEnd);
     return value === undefined ? undefined : selectorValue(value);
+  }
+
+  private found(name: string, bytes: Uint8Array, start: number, end: number): Value | undefined {
+    this.values ??= valuesInMap(bytes, start, end);
+    const at = this.values.get(name);
+    return at === undefined ? undefined : valueAt(bytes, at, end);
   }
 
   field(name: MessageField): SelectorValue {

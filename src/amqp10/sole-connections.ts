@@ -50,13 +50,31 @@ function policyOf({ asked }: Tenant): number | undefined {
   return integerOf(asked.properties?.get(enforcementProperty)) ?? Policy.refuseConnection;
 }
 
+/** Connections of one container. */
+class Tenants {
+  readonly all = new Set<Tenant>();
+  /** Those that want to be the only one. Most containers have none: their connections are not gone through. */
+  soles = 0;
+}
+
 export class SoleConnections {
-  private readonly byContainer: Map<string, Tenant[]> = new Map();
+  private readonly byContainer: Map<string, Tenants> = new Map();
 
   /** Its open has come. Throws AmqpError if it may not be; may end others. */
   enter(newcomer: Tenant): void {
     const key = keyOf(newcomer);
-    const others = (this.byContainer.get(key) ?? []).filter(({ released }) => !released);
+    const isSole = wantsToBeSole(newcomer.asked);
+    const known = this.byContainer.get(key);
+    if (known !== undefined && (isSole || known.soles > 0)) this.enforce(newcomer, known);
+    // Whoever was ended may have left by now.
+    const tenants = this.byContainer.get(key) ?? new Tenants();
+    this.byContainer.set(key, tenants);
+    tenants.all.add(newcomer);
+    if (isSole) tenants.soles++;
+  }
+
+  private enforce(newcomer: Tenant, { all }: Tenants): void {
+    const others = [...all].filter(({ released }) => !released);
     for (const other of others) {
       const policy = policyOf(other) ?? policyOf(newcomer);
       if (policy === undefined) continue;
@@ -64,15 +82,15 @@ export class SoleConnections {
     }
     for (const other of others)
       if ((policyOf(other) ?? policyOf(newcomer)) !== undefined) other.fail(closing(newcomer));
-    this.byContainer.set(key, [...others.filter(({ released }) => !released), newcomer]);
   }
 
   /** It is over, whether it has entered or not. */
   leave(tenant: Tenant): void {
     const key = keyOf(tenant);
-    const left = (this.byContainer.get(key) ?? []).filter((other) => other !== tenant);
-    if (left.length === 0) this.byContainer.delete(key);
-    else this.byContainer.set(key, left);
+    const tenants = this.byContainer.get(key);
+    if (tenants?.all.delete(tenant) !== true) return;
+    if (wantsToBeSole(tenant.asked)) tenants.soles--;
+    if (tenants.all.size === 0) this.byContainer.delete(key);
   }
 }
 

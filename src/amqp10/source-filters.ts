@@ -7,6 +7,7 @@ import type { Arguments } from '../model/broker.js';
 import type { FilterDefinition } from '../model/selection/message-filter.js';
 import { Selector } from '../model/selection/selector.js';
 import { SelectorError } from '../model/selection/selector-error.js';
+import { topicPatternMax } from '../model/selection/topic-pattern.js';
 import { argumentsToJson } from '../model/wiring/arguments.js';
 import { Condition, Described, MapValue, Scalar, textOf, type Value } from './codec/index.js';
 import { LinkError } from './errors.js';
@@ -21,6 +22,8 @@ const kinds = {
   'apache.org:legacy-amqp-headers-binding:map': 'headers',
   'apache.org:selector-filter:string': 'selector',
 } as const;
+/** Arguments of a headers binding: all of them are compared with each message. */
+const headersMax = 256;
 type Kind = (typeof kinds)[keyof typeof kinds];
 
 export class SourceFilters {
@@ -62,12 +65,15 @@ export class SourceFilters {
   private take(kind: Kind, value: Value): void {
     if (kind === 'headers') {
       if (!(value instanceof MapValue)) throw invalid('a headers binding that is no map');
+      if (value.entries.length > headersMax) throw invalid(`a headers binding of more than ${headersMax} arguments`);
       this.headers = toArgument(value) as Arguments;
       return;
     }
     const text = textOf(value);
     if (text === undefined) throw invalid(`a ${kind} filter that is no text`);
     if (kind === 'selector') check(text);
+    if (kind === 'topic' && Buffer.byteLength(text) > topicPatternMax)
+      throw invalid(`a topic filter of more than ${topicPatternMax} bytes`);
     this[kind] = text;
   }
 }

@@ -88,14 +88,26 @@ export async function lookUpSubscription(context: SourceContext, request: Attach
   // Whoever finds it may end it.
   for (const need of ['configure', 'read'] as const) context.permissions.require(need, 'queue', queue);
   const text = await keptOf(context, queue);
-  if (text === undefined) throw new LinkError(Condition.notFound, `no subscription '${request.name}' of this client`);
-  const { address, durable, expiryPolicy, timeout, capabilities, filter } = JSON.parse(text) as Kept;
+  if (text === undefined || text === '')
+    throw new LinkError(Condition.notFound, `no subscription '${request.name}' of this client`);
+  const { address, durable, expiryPolicy, timeout, capabilities, filter } = readKept(text);
   const source = Object.assign(new Source(), { address, durable, expiryPolicy, timeout, capabilities });
   if (filter?.selector !== undefined)
     source.filter = new MapValue([
       [symbol('jms-selector'), new Described(new Scalar('ulong', selectorCode), filter.selector)],
     ]);
   return node(context, queue, filter, source);
+}
+
+/** Throws LinkError: anybody who may declare queues can have made one by that name. */
+function readKept(text: string): Kept {
+  try {
+    const kept = JSON.parse(text) as Kept | null;
+    if (typeof kept?.address === 'string') return kept;
+  } catch {
+    // Told below.
+  }
+  throw new LinkError(Condition.preconditionFailed, `its queue's ${sourceArgument} is no source`);
 }
 
 function node(context: SourceContext, queue: string, filter: FilterDefinition | undefined, source: Source): SourceNode {

@@ -1,6 +1,5 @@
-/** Finds one value in a section that is a map (§3.2.5), and decodes no other. */
+/** Finds values in a section that is a map (§3.2.5), and decodes no others. */
 import { ByteReader } from '../../wire/byte-reader.js';
-import { readU32 } from '../../wire/bytes.js';
 import { DecodeError } from '../../wire/decode-error.js';
 import { decodeLooseText } from '../../wire/utf8.js';
 import { readDescriptor } from './field-reader.js';
@@ -13,10 +12,7 @@ const reader = new ByteReader();
 /** The value of the key `name` in the section at [start, end), which begins with its descriptor; undefined if there is none. */
 export function findInMap(bytes: Uint8Array, start: number, end: number, name: string): Value | undefined {
   try {
-    readDescriptor(reader.set(bytes, start + 1, end));
-    const { at } = reader;
-    const isSmall = bytes[at] === Code.map8;
-    for (let key = at + (isSmall ? 3 : 9); key < end; ) {
+    for (let key = firstKey(bytes, start, end); key < end; ) {
       const value = skipValue(bytes, key, end);
       if (isKey(bytes, key, value, name)) return readValue(reader.set(bytes, value, end));
       key = skipValue(bytes, value, end);
@@ -29,12 +25,50 @@ export function findInMap(bytes: Uint8Array, start: number, end: number, name: s
   }
 }
 
-function isKey(bytes: Uint8Array, at: number, end: number, name: string): boolean {
+/** Where the values of all keys that are texts begin in that section; of those that come twice the first. As far as it makes sense. */
+export function valuesInMap(bytes: Uint8Array, start: number, end: number): Map<string, number> {
+  const values = new Map<string, number>();
+  try {
+    for (let key = firstKey(bytes, start, end); key < end; ) {
+      const value = skipValue(bytes, key, end);
+      const from = textStart(bytes, key);
+      const name = from === undefined ? undefined : decodeLooseText(bytes, from, value);
+      if (name !== undefined && !values.has(name)) values.set(name, value);
+      key = skipValue(bytes, value, end);
+    }
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+  }
+  return values;
+}
+
+/** The value that begins there; undefined if it makes no sense. */
+export function valueAt(bytes: Uint8Array, at: number, end: number): Value | undefined {
+  try {
+    return readValue(reader.set(bytes, at, end));
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined;
+    throw error;
+  }
+}
+
+function firstKey(bytes: Uint8Array, start: number, end: number): number {
+  readDescriptor(reader.set(bytes, start + 1, end));
+  const { at } = reader;
+  return at + (bytes[at] === Code.map8 ? 3 : 9);
+}
+
+/** Where the text of a key begins, if it is one. */
+function textStart(bytes: Uint8Array, at: number): number | undefined {
   const code = bytes[at];
-  const isShort = code === Code.string8 || code === Code.symbol8;
-  if (!isShort && code !== Code.string32 && code !== Code.symbol32) return false;
-  const from = at + (isShort ? 2 : 5);
-  const length = isShort ? bytes[at + 1]! : readU32(bytes, at + 1);
+  if (code === Code.string8 || code === Code.symbol8) return at + 2;
+  return code === Code.string32 || code === Code.symbol32 ? at + 5 : undefined;
+}
+
+function isKey(bytes: Uint8Array, at: number, end: number, name: string): boolean {
+  const from = textStart(bytes, at);
+  if (from === undefined) return false;
+  const length = end - from;
   // UTF-8 has one to three bytes for each of the name's characters.
   if (length < name.length || length > name.length * 3) return false;
   for (let i = 0; i < name.length; i++) {

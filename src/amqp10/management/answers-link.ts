@@ -1,6 +1,6 @@
 import { absent, Attach, Flow, type FlowView } from '../codec/index.js';
 import { Link, LinkState } from '../link.js';
-import { add, ahead } from '../serial.js';
+import { add, creditLeft } from '../serial.js';
 import type { SessionHost } from '../session-host.js';
 import { pairProperties } from './pair-properties.js';
 
@@ -43,7 +43,7 @@ export class AnswersLink extends Link {
     if (this.state !== LinkState.attached) return;
     if (view.linkCredit !== absent) {
       const seen = view.deliveryCount === absent ? 0 : view.deliveryCount;
-      this.credit = Math.max(0, ahead(add(seen, view.linkCredit), this.deliveryCount));
+      this.credit = creditLeft(view.linkCredit, seen, this.deliveryCount);
     }
     this.replenish();
     if (view.drain && this.credit > 0) {
@@ -70,7 +70,9 @@ export class AnswersLink extends Link {
   }
 
   protected release(): void {
-    this.waiting.length = 0;
+    // Those who wait have their places back: another link of that name may take their next answers.
+    const owners = this.waiting.splice(0).map(({ owner }) => owner);
+    queueMicrotask(() => owners.forEach((owner) => owner.answered()));
   }
 
   private sendFlow(drain: boolean): void {

@@ -64,6 +64,8 @@ export class RequestsLink extends Link implements AnswerOwner {
   transfer(view: TransferView): void {
     if (this.state !== LinkState.attached) return;
     if (!this.inDelivery) {
+      if (view.deliveryId === absent)
+        throw new LinkError(Condition.invalidField, 'the first transfer of a delivery has no delivery-id');
       if (this.credit === 0) throw new LinkError(Condition.linkTransferLimitExceeded, 'a transfer without credit');
       this.inDelivery = true;
       this.deliveryId = view.deliveryId;
@@ -77,8 +79,9 @@ export class RequestsLink extends Link implements AnswerOwner {
     this.inDelivery = false;
     this.credit--;
     this.deliveryCount = add(this.deliveryCount, 1);
-    if (view.aborted) this.topUp();
-    else this.received(request);
+    if (!view.aborted) return this.received(request);
+    this.host.partials.remove(request.length);
+    this.topUp();
   }
 
   /** An answer has left. */
@@ -88,6 +91,7 @@ export class RequestsLink extends Link implements AnswerOwner {
   }
 
   protected release(): void {
+    this.host.partials.remove(this.gathered.length);
     this.gathered = nothing;
   }
 
@@ -95,23 +99,24 @@ export class RequestsLink extends Link implements AnswerOwner {
     if (this.gathered.length + payloadEnd - payloadStart > requestBytesMax)
       throw new LinkError(Condition.linkMessageSizeExceeded, `a request of more than ${requestBytesMax} bytes`);
     this.gathered = Buffer.concat([this.gathered, bytes.subarray(payloadStart, payloadEnd)]);
+    this.host.partials.add(payloadEnd - payloadStart);
   }
 
+  /** Its bytes count as held until it is done. */
   private received(bytes: Uint8Array): void {
+    const done = (): void => this.host.partials.remove(bytes.length);
     const answers = this.session.answersOf(this.name);
-    if (answers === undefined)
-      throw new LinkError(Condition.preconditionFailed, `there is no link '${this.name}' on which answers could go`);
-    const plain = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
-    let request: Request;
     try {
-      request = readRequest(plain, 0, plain.length);
+      if (answers === undefined)
+        throw new LinkError(Condition.preconditionFailed, `there is no link '${this.name}' on which answers could go`);
+      const request = requestIn(bytes);
+      this.open++;
+      this.last = this.last.then(() => this.perform(request, answers)).finally(done);
     } catch (error) {
-      if (error instanceof LinkError) throw error;
-      throw new LinkError(Condition.decodeError, (error as Error).message);
+      done();
+      throw error;
     }
     if (!this.settled) this.host.ledger.answer(this.deliveryId, untold, PublishOutcome.accepted);
-    this.open++;
-    this.last = this.last.then(() => this.perform(request, answers));
   }
 
   private async perform(request: Request, answers: AnswersLink): Promise<void> {
@@ -151,5 +156,16 @@ export class RequestsLink extends Link implements AnswerOwner {
     flow.deliveryCount = this.deliveryCount;
     flow.linkCredit = this.credit;
     this.host.sendFlow(flow);
+  }
+}
+
+/** Throws LinkError. */
+function requestIn(bytes: Uint8Array): Request {
+  const plain = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+  try {
+    return readRequest(plain, 0, plain.length);
+  } catch (error) {
+    if (error instanceof LinkError) throw error;
+    throw new LinkError(Condition.decodeError, (error as Error).message);
   }
 }

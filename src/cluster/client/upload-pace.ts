@@ -34,7 +34,7 @@ export class UploadPace {
 
   /** It is safe, in one of them at least. */
   safe(part: number): void {
-    if (part !== this.timed) return;
+    if (part !== this.timed || part === noPart) return;
     this.timed = noPart;
     const tookMs = this.clock.now() - this.sentAt;
     if (tookMs < fastMs) this.windowBytes = Math.min(windowBytesMax, this.windowBytes * 1.5);

@@ -30,6 +30,11 @@ export class HeadersPattern {
     }
   }
 
+  /** Headers that it asks for. */
+  get size(): number {
+    return this.names.length;
+  }
+
   matches(headers: Arguments): boolean {
     for (let i = 0; i < this.names.length; i++) {
       if (this.matchesOne(headers, this.names[i]!, this.values[i]!) === this.any) return this.any;

@@ -27,6 +27,8 @@ export class AnnotationLog {
   private readonly headers: HeaderCodec;
   /** What is not known to be committed, by position and queue; in the order of their lsns, those without one last. */
   private readonly pending = new Map<string, Pending>();
+  /** Keys of those without one. */
+  private fresh: string[] = [];
   private readonly parts = new MessageParts();
   private readonly shown = new EnqueueView();
 
@@ -38,8 +40,7 @@ export class AnnotationLog {
 
   /** Everything is in the log. */
   get isIdle(): boolean {
-    for (const { lsn } of this.pending.values()) if (lsn === 0) return false;
-    return true;
+    return this.fresh.length === 0;
   }
 
   /** A client has noted that; of what does not fit the newest stays. @param count how often the message came back */
@@ -47,11 +48,12 @@ export class AnnotationLog {
     const before = this.of(queue, position);
     const earlier = before?.annotations ?? new Uint8Array(0);
     const fits = earlier.length + annotations.length <= annotationBytesMax;
-    const all = fits ? new Uint8Array([...earlier, ...annotations]) : annotations.slice();
+    const all = fits ? concat(earlier, annotations) : annotations.slice();
     const annotated = { revision: (before?.revision ?? 0) + 1, annotations: all };
     const key = keyOf(queue, position);
     this.pending.delete(key);
     this.pending.set(key, { queue, position, count, annotated, lsn: 0 });
+    this.fresh.push(key);
   }
 
   /** The message as clients are given it: itself, or a copy that is valid until the next call. */
@@ -74,25 +76,33 @@ export class AnnotationLog {
   /** The turn ends. */
   append(committed: Lsn): void {
     if (this.pending.size === 0) return;
-    for (const [key, { queue, position, count, annotated, lsn }] of this.pending) {
-      const isOver = queue.gone || queue.state.index.find(position) === undefined;
-      if (isOver || (lsn !== 0 && lsn <= committed)) this.pending.delete(key);
-      else if (lsn === 0) this.pending.get(key)!.lsn = this.write(queue, position, count, annotated);
+    for (const [key, { lsn }] of this.pending) {
+      if (lsn === 0 || lsn > committed) break;
+      this.pending.delete(key);
     }
+    for (const key of this.fresh) {
+      const one = this.pending.get(key);
+      if (one === undefined || one.lsn !== 0) continue;
+      const { queue, position } = one;
+      const isOver = queue.gone || queue.state.index.find(position) === undefined;
+      // Nobody would read it, where not all nodes know such records.
+      if (isOver || this.appender.version < Feature.annotations) this.pending.delete(key);
+      else one.lsn = this.write(one);
+    }
+    this.fresh = [];
   }
 
   clear(): void {
     this.pending.clear();
+    this.fresh = [];
   }
 
   private of(queue: ServedQueue, position: Lsn): Annotated | undefined {
     return this.pending.get(keyOf(queue, position))?.annotated ?? this.returns.annotatedOf(queue.incarnation, position);
   }
 
-  private write(queue: ServedQueue, position: Lsn, count: number, annotated: Annotated): Lsn {
+  private write({ queue, position, count, annotated }: Pending): Lsn {
     const { appender } = this;
-    // Nobody would read it: it holds as long as this primary does.
-    if (appender.version < Feature.annotations) return Number.POSITIVE_INFINITY;
     appender.reserve(annotatedLength(annotated));
     const { chunk, offset } = appender;
     const { durable } = queue.state.options;
@@ -101,6 +111,13 @@ export class AnnotationLog {
       encodeAnnotated(chunk.bytes!, chunk.view!, offset, incarnation, position, count, annotated, durable),
     );
   }
+}
+
+function concat(one: Uint8Array, other: Uint8Array): Uint8Array {
+  const both = new Uint8Array(one.length + other.length);
+  both.set(one);
+  both.set(other, one.length);
+  return both;
 }
 
 function keyOf({ incarnation }: ServedQueue, position: Lsn): string {

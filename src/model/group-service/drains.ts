@@ -27,7 +27,7 @@ export class Drains {
     for (const consumer of due) {
       const { attachment, subscriber, queue, reader } = consumer;
       if (attachment.state !== AttachmentState.attached || attachment.consumers.get(subscriber) !== consumer) continue;
-      const isLooking = reader?.isAtEnd === false;
+      const isLooking = reader?.isAtEnd === false && !queue.consumers.passesOver(consumer);
       const waits = isLooking || this.isBusy(queue) || (consumer.parked && queue.state.index.ready > 0);
       const isDry = consumer.credit <= 0 || !waits;
       if (isDry) attachment.client.drained(subscriber);

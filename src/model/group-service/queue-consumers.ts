@@ -107,10 +107,15 @@ export class QueueConsumers {
     this.active = undefined;
   }
 
+  /** Only one is given messages, and it is another. */
+  passesOver(consumer: Consumer): boolean {
+    return consumer !== this.active && !consumer.browses && this.isSingle();
+  }
+
   /** It can be given a message now. */
   mayTake(consumer: Consumer): boolean {
     if (consumer.closed || consumer.credit <= 0 || !isAttached(consumer.attachment)) return false;
-    if (consumer !== this.active && this.isSingle() && !consumer.browses) return false;
+    if (this.passesOver(consumer)) return false;
     if (!consumer.attachment.client.congested) return true;
     consumer.parked = true;
     return false;

@@ -90,7 +90,7 @@ export class Reader {
         return cost;
       }
       if (!this.look(lane, entry, chunk)) return cost;
-      cost += 1 + (view.headerLength / headUnit) * (this.filter?.weight ?? 1);
+      cost += 1 + (this.filter?.cost ?? 0) + (view.headerLength / headUnit) * (this.filter?.weight ?? 1);
     }
     return cost;
   }

@@ -66,12 +66,14 @@ export class Readers {
     let left = most;
     let hasMore = false;
     for (let i = 0; i < waiting; i++) {
-      const reader = this.all[this.turn++ % waiting];
-      if (reader?.wants !== true) continue;
-      if (left <= 0) {
+      const reader = this.all[this.turn % waiting];
+      if (left <= 0 && reader?.wants === true) {
+        // It is the first in the next turn.
         hasMore = true;
         break;
       }
+      this.turn++;
+      if (reader?.wants !== true) continue;
       this.tell(reader);
       const limit = Math.min(share, left);
       const cost = reader.run(limit);

@@ -43,6 +43,7 @@ const view = new EnqueueView();
 
 export class ServedQueue implements QueueWatcher, Expiring {
   readonly state: QueueState;
+  readonly incarnation: Lsn;
   readonly consumers: QueueConsumers;
   readonly settlements: SettlementBatch = new SettlementBatch();
   gone = false;
@@ -83,6 +84,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   constructor(service: GroupService, state: QueueState) {
     this.service = service;
     this.state = state;
+    this.incarnation = state.incarnation;
     this.consumers = new QueueConsumers(() => this.traits.singleActive && service.rules.oneActive);
     this.shedding = new Shedding(this, service);
     this.reads = new QueueReads(this, service);
@@ -90,10 +92,6 @@ export class ServedQueue implements QueueWatcher, Expiring {
     this.handedUpTo = handedOver?.handedUpTo ?? 0;
     this.unnamed = handedOver?.unnamed;
     state.watcher = this;
-  }
-
-  get incarnation(): Lsn {
-    return this.state.incarnation;
   }
 
   // ---- watcher ----
@@ -353,20 +351,22 @@ export class ServedQueue implements QueueWatcher, Expiring {
     if (!this.knowsKeys) this.findKeys();
     if (this.gone || !this.serveGets()) return 0;
     const { fairShares } = this.traits;
-    const { state } = this.service;
-    let count = this.readers?.run(max, () => this.service.dispatchLater(this)) ?? 0;
+    const looked = this.readers?.run(max, () => this.service.dispatchLater(this)) ?? 0;
+    // Whatever that took, half of the turn is the others'.
+    const most = max - Math.min(looked, max >> 1);
+    let count = 0;
     for (; this.consumers.hasWaiting; count++) {
       const entry = this.next(fairShares);
       if (entry === undefined) {
         if (!this.takeLate()) break;
         continue;
       }
-      const chunk = state.chunk(entry.chunk);
+      const chunk = this.service.state.chunk(entry.chunk);
       if (chunk.bytes === undefined) {
         this.reads.load(chunk);
         break;
       }
-      if (count >= max) {
+      if (count >= most) {
         this.service.dispatchLater(this);
         break;
       }
@@ -384,7 +384,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
     // The next one may be for a get again; what came back, for a reader.
     if ((count > 0 && this.gets.length > 0 && this.keyed !== undefined) || this.readers?.isDue === true)
       this.service.dispatchLater(this);
-    return count + this.shedding.run(max - count);
+    return looked + count + this.shedding.run(most - count);
   }
 
   /** The message that goes out next. */

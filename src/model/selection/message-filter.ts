@@ -22,13 +22,18 @@ export interface FilterDefinition {
 
 /** Characters of patterns that cost as much for each character of a text as reading it. */
 const patternUnit = 8;
+/** Names that are looked for one by one; for more, all of a message's names are read once. */
+const namesMax = 8;
+/** Operands, operators and headers that cost as much as a message with a small head. */
+const partUnit = 128;
 
 const decoder = new TextDecoder();
 
 export class MessageFilter {
   readonly discards: boolean;
-  /** How much more than bytes are read it costs to look at a message, at most. */
+  /** How often each byte of a message's head may be read; and what it costs besides to look at one, in messages with small heads. */
   readonly weight: number;
+  readonly cost: number;
   private readonly selector: Selector | undefined;
   private readonly key: string | undefined;
   private readonly topic: ((key: string) => boolean) | undefined;
@@ -38,10 +43,12 @@ export class MessageFilter {
   constructor({ selector, key, topic, headers, discards }: FilterDefinition) {
     this.discards = discards === true;
     this.selector = selector === undefined ? undefined : new Selector(selector);
-    this.weight = 1 + (this.selector?.patterns ?? 0) / patternUnit;
+    const { names = 0, patterns = 0, nodes = 0 } = this.selector ?? {};
+    this.weight = 1 + Math.min(names, namesMax) + patterns / patternUnit;
     this.key = key;
     this.topic = topic === undefined ? undefined : topicPattern(topic);
     this.headers = headers === undefined ? undefined : new HeadersPattern(argumentsFromJson(headers));
+    this.cost = (nodes + (this.headers?.size ?? 0)) / partUnit;
   }
 
   matches(message: EnqueueView, codec: HeaderCodec): boolean {

@@ -10,6 +10,8 @@ const unread = Symbol('unread');
 export class Selector implements ValueSource {
   /** Characters of its patterns. */
   readonly patterns: number;
+  /** Operands and operators. */
+  readonly nodes: number;
   private readonly run: Expression;
   private readonly readings: readonly Reading[];
   private readonly values: (SelectorValue | typeof unread)[];
@@ -17,11 +19,17 @@ export class Selector implements ValueSource {
 
   /** Throws SelectorError. */
   constructor(text: string) {
-    const { matches, names, patterns } = parseSelector(text);
+    const { matches, names, patterns, nodes } = parseSelector(text);
     this.patterns = patterns;
+    this.nodes = nodes;
     this.run = matches;
     this.readings = names.map(readingOf);
     this.values = names.map(() => unread);
+  }
+
+  /** Different names. */
+  get names(): number {
+    return this.values.length;
   }
 
   /** What is unknown does not match. */

@@ -57,6 +57,8 @@ describe('filters of a source', () => {
       [0n, []],
       [1n, new MapValue([])],
       [2n, 'text'],
+      [1n, 'a.'.repeat(128)],
+      [2n, new MapValue(Array.from({ length: 257 }, (_, i) => [`h${i}`, true]))],
     ] as const) {
       const one = typeof value === 'number' ? new Scalar('int', value) : (value as Value);
       assert.throws(() => filters(['x', new Described(code(low), one)]), { condition: 'amqp:invalid-field' });

@@ -36,5 +36,10 @@ it('one part at a time is timed', () => {
   assert.equal(pace.windowBytes, windowBytesMin, 'it took long');
   pace.sent(2);
   pace.safe(2);
-  assert.ok(pace.windowBytes > windowBytesMin);
+  const grown = pace.windowBytes;
+  assert.ok(grown > windowBytesMin);
+  now = 500;
+  // The mark of the body's end.
+  pace.safe(-1);
+  assert.equal(pace.windowBytes, grown);
 });

@@ -5,8 +5,10 @@ import fc from 'fast-check';
 import type { HeaderCodec } from '../../../src/model/dead-letter/death.js';
 import type { GroupServicePort, SubscribeOptions } from '../../../src/model/group-port.js';
 import type { MessageFields } from '../../../src/model/selection/message-fields.js';
+import type { Reader } from '../../../src/model/group-service/reader.js';
+import { Readers } from '../../../src/model/group-service/readers.js';
 import { noTraits } from '../../../src/model/queue/queue-traits.js';
-import { q } from './service-support.js';
+import { q, Traits } from './service-support.js';
 import { type Delivery, jsonHeaders, partsWith, TestClient, TestPrimary } from './support.js';
 
 /** How many messages were asked for something. */
@@ -130,6 +132,42 @@ describe('a reader', () => {
     primary.run();
     assert.deepEqual(client.bodies(), ['8.x', '9.x']);
     assert.equal(primary.state.queue(q)!.index.size, 2);
+  });
+
+  it('is drained though only another consumer is given messages', () => {
+    const { primary, client, port } = started({ traits: new Traits([q, { singleActive: true }]) });
+    send(port, '1.a');
+    subscribe(port, 1, 0, {});
+    subscribe(port, 2, 5, choosing('n = 1'));
+    port.drain(2);
+    primary.run();
+    assert.deepEqual([client.bodies(), client.drainedSubscribers], [[], [2]]);
+  });
+
+  it('leaves half of the turn to others, whatever it costs', () => {
+    const { primary, client, port } = started();
+    for (let i = 1; i <= 20; i++)
+      port.publish(partsWith(`1.${i}`, { n: 1, padding: 'x'.repeat(65_000) }), [q], false, i, 0);
+    primary.run();
+    subscribe(port, 1, 1, choosing(`n LIKE '${'%a'.repeat(120)}'`));
+    subscribe(port, 2, 20, {});
+    primary.runOnce();
+    primary.runOnce();
+    assert.ok(client.deliveries.length > 0);
+  });
+
+  it('has its turn after another that costs all of it', () => {
+    const readers = new Readers();
+    const ran: string[] = [];
+    for (const name of ['a', 'b', 'c']) {
+      const run = (max: number): number => {
+        ran.push(name);
+        return max * 2;
+      };
+      readers.add({ wants: true, isBehind: false, toldBack: 0, readers: undefined, run } as unknown as Reader);
+    }
+    for (let i = 0; i < 6; i++) readers.run(128, () => {});
+    assert.equal(ran.join(''), 'abcabc');
   });
 
   it('whose selector makes no sense is refused', () => {

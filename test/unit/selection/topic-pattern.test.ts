@@ -22,6 +22,12 @@ describe('a pattern of topics', () => {
     );
   });
 
+  it('matches no key that is longer than a routing key can be', () => {
+    const pattern = topicPattern('#');
+    assert.equal(pattern('a'.repeat(255)), true);
+    assert.equal(pattern('a.'.repeat(128)), false);
+  });
+
   it('takes a bounded time for patterns of many #', () => {
     const pattern = topicPattern(Array.from({ length: 60 }, () => '#.a').join('.'));
     assert.equal(pattern(Array.from({ length: 120 }, () => 'b').join('.')), false);
