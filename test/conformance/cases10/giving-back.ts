@@ -147,6 +147,16 @@ const noting: readonly Case[] = [
       },
     ),
   ),
+  sessionRule('limits', 'annotations for very many deliveries at once end the session', async (raw, client) => {
+    const queue = await client.queue();
+    await client.send(queue, ...Array.from({ length: 80 }, (_, i) => String(i)));
+    await raw.receiver(`/queues/${queue}`, 80, { handle: 1 });
+    const ids = [];
+    while (ids.length < 80) ids.push((await delivery(raw)).id);
+    raw.settle(ids[0]!, noted({ 'x-note': 'x'.repeat(15_000) }), { last: ids.at(-1)! });
+    await endsSession(raw, 'amqp:resource-limit-exceeded', /80 deliveries/);
+    await client.becomes(queue, 80);
+  }),
 ];
 
 const draining: readonly Case[] = [

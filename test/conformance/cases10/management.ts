@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { EventContext } from 'rhea';
-import { Attach, Descriptor, fieldMap, MessageView, Source, Target } from '../../../src/amqp10/codec/index.js';
+import { Attach, Descriptor, Detach, fieldMap, MessageView, Source, Target } from '../../../src/amqp10/codec/index.js';
 import { Management10 } from '../../support/management10.js';
 import { RheaClient } from '../../support/rhea-client.js';
 import { within } from '../../support/within.js';
@@ -229,6 +229,21 @@ export const management10: readonly Case[] = [
       }
     }
     assert.ok(flows >= 1);
+  }),
+  sessionRule('AMQP 1.0 §2.6.7', 'as much credit as can be said is credit for answers', async (raw) => {
+    await raw.sender('/management', { name: 'pair', handle: 0 });
+    await pairedReceiver(raw, 0xffff_ffff);
+    raw.transfer(requestOf('GET', '/queues/none'), { settled: true });
+    await raw.expect(Descriptor.transfer);
+  }),
+  sessionRule('Link pair §2.1', 'answers that nobody took hold up no requests for good', async (raw) => {
+    const { linkCredit } = await raw.sender('/management', { name: 'pair', handle: 0 });
+    await pairedReceiver(raw, 0);
+    for (let i = 0; i < linkCredit!; i++) raw.transfer(requestOf('GET', '/queues/none'), { settled: true });
+    await raw.works(78);
+    raw.send(0, Object.assign(new Detach(), { handle: 1, closed: true }));
+    await raw.expect(Descriptor.detach);
+    assert.ok((await raw.expect(Descriptor.flow)).linkCredit! > 0);
   }),
 ];
 
