@@ -301,7 +301,6 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
   }
 
   givenAway(): void {}
-
   socketFailed(error: Error): void {
     this.logger.debug('socket error', { error: String(error) });
   }

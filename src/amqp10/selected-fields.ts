@@ -23,8 +23,8 @@ export class SelectedFields implements MessageFields {
   private searches = 0;
   private values: Map<string, number> | undefined = undefined;
 
-  set({ bytes, headerStart, headerLength, bodyLength, flags }: EnqueueView): this {
-    this.view.set(bytes, headerStart, headerStart + headerLength + bodyLength);
+  set({ bytes, headerStart, headerLength, flags }: EnqueueView): this {
+    this.view.setHead(bytes, headerStart, headerStart + headerLength);
     this.isPersistent = (flags & RecordFlag.persistent) !== 0;
     this.decoded = undefined;
     this.isDecoded = false;

@@ -55,6 +55,17 @@ export class MessageView {
 
   /** Points this view at the message in [start, end). Throws AmqpError decode-error if it is none. */
   set(bytes: Uint8Array, start: number, end: number): this {
+    this.read(bytes, start, end, true);
+    if (this.bodySections === 0) throw new AmqpError(Condition.decodeError, 'a message without a body');
+    return this;
+  }
+
+  /** The same for what stands before the body, which may have very many sections: they are not gone through. */
+  setHead(bytes: Uint8Array, start: number, end: number): this {
+    return this.read(bytes, start, end, false);
+  }
+
+  private read(bytes: Uint8Array, start: number, end: number, withBody: boolean): this {
     this.bytes = bytes;
     this.start = start;
     this.end = end;
@@ -69,11 +80,10 @@ export class MessageView {
     this.priority = -1;
     this.ttlMs = -1;
     try {
-      this.find(start, end);
+      this.find(start, end, withBody);
     } catch (error) {
       throw decodeFailure(error, 'a message');
     }
-    if (this.bodySections === 0) throw new AmqpError(Condition.decodeError, 'a message without a body');
     return this;
   }
 
@@ -100,12 +110,13 @@ export class MessageView {
     return this;
   }
 
-  private find(start: number, end: number): void {
+  private find(start: number, end: number, withBody: boolean): void {
     const { bytes } = this;
     let last = 0;
     for (let at = start; at < end; ) {
       const code = sectionAt(bytes, at, end);
       const place = placeOf(code);
+      if (place === Descriptor.data && !withBody) return;
       if (place < 0) throw new DecodeError(`a section ${descriptorName(code)}, which messages do not have`);
       if (place < last || (place === last && !this.mayRepeat(code)))
         throw new DecodeError(`a section ${descriptorName(code)} behind ${descriptorName(last)}`);

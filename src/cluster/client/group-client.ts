@@ -438,7 +438,6 @@ export class GroupClient implements HolderClient, Flushable {
   cancelled(subscriber: number, reason: string): void {
     this.subscriptions.get(subscriber)?.cancelledByService(reason);
   }
-
   got(
     request: number,
     incarnation: number,

@@ -27,11 +27,11 @@ function record(parts: MessageParts): EnqueueView {
 const section = (code: number, value: Value): Uint8Array =>
   encoded(new Described(new Scalar('ulong', BigInt(code)), value));
 
-function message10(application: MapValue): EnqueueView {
+function message10(application: MapValue, body = section(Descriptor.data, bytesOf('00'))): EnqueueView {
   const parts = new MessageParts();
   parts.format = MessageFormat.amqp10;
   parts.setHeader(section(Descriptor.applicationProperties, application));
-  parts.setBody(section(Descriptor.data, bytesOf('00')));
+  parts.setBody(body);
   return record(parts);
 }
 
@@ -86,6 +86,11 @@ describe('fields of a message of AMQP 1.0', () => {
     const fields = headerCodec10.fields(message);
     for (let i = 0; i < often; i++) for (const name of names) assert.equal(fields.property(name), `is ${name}`);
     for (const name of ['u', 'abc', '日', 'x'.repeat(299)]) assert.equal(fields.property(name), undefined);
+  });
+
+  it('are read without the body, however many sections that has', () => {
+    const message = message10(new MapValue([['it', 'x']]), bytesOf('ff'));
+    assert.equal(headerCodec10.fields(message).property('it'), 'x');
   });
 
   it('are not looked for in more bytes than there may be', () => {
