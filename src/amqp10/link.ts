@@ -73,7 +73,8 @@ export abstract class Link {
       condition: error.condition,
       error: error.message,
     });
-    if (this.canResume) this.isClosing = false;
+    // What was never attached is refused for good (§2.6.3).
+    this.isClosing = this.state === LinkState.attaching || !this.canResume;
     if (this.state === LinkState.attaching) this.sendAttach(this.refusal());
     else this.release();
     this.sendDetach(error);
