@@ -80,6 +80,7 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
   readonly partials: PartialBytes;
   user = '';
   vhost = '';
+  container = '';
   private readonly context: ConnectionContext;
   private readonly owner: ConnectionOwner;
   private readonly socket: Socket;
@@ -388,8 +389,8 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     this.sessions.peerChannelMax = open.channelMax;
     this.peerIdleMs = open.idleTimeOut ?? 0;
     const vhost = vhostOf(open.hostname);
-    const context = { authenticator, occupancy, hasVhost: (name: string) => broker.hasVhost(name) };
-    this.own = enter(context, this.user, vhost);
+    this.own = enter({ authenticator, occupancy, hasVhost: (name) => broker.hasVhost(name) }, this.user, vhost);
+    this.container = open.containerId;
     this.vhost = vhost;
     this.step = Step.admission;
     this.deadline.cancel();

@@ -7,18 +7,10 @@ import { MessageFormat } from '../log/message-format.js';
 import type { EnqueueView } from '../log/record.js';
 import type { DeliverySink, Holder, Subscription } from '../model/broker.js';
 import { Outcome, Unacked } from '../model/unacked.js';
-import {
-  Condition,
-  Descriptor,
-  type DispositionView,
-  MessageView,
-  type Modified,
-  StateKind,
-  stateAt,
-  type TransferHead,
-} from './codec/index.js';
+import { Condition, type DispositionView, MessageView, type TransferHead } from './codec/index.js';
 import { DeliveryLead } from './delivery-lead.js';
 import { describeFault, LinkError } from './errors.js';
+import { outcomeOf } from './outcome-of.js';
 import type { OutgoingLink } from './outgoing-link.js';
 import { ahead } from './serial.js';
 import type { SessionHost } from './session-host.js';
@@ -36,6 +28,15 @@ export interface OutgoingHost extends SessionHost {
   readonly windowMax: number;
   /** The link's credit is to be looked at in this turn. */
   creditDue(link: OutgoingLink): void;
+  /** Sends a delivery of a link that can be resumed; returns its id. */
+  sendAcquired(
+    link: OutgoingLink,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+    resumes: boolean,
+  ): number;
   /** What the link's client holds goes back. */
   giveBack(link: OutgoingLink): void;
 }
@@ -53,7 +54,7 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker {
   private due: OutgoingLink[] = [];
   /** Of the large message that is going out. */
   private body: StreamedBody | null = null;
-  private readonly head: TransferHead = { handle: 0, deliveryId: 0, settled: false };
+  private readonly head: Required<TransferHead> = { handle: 0, deliveryId: 0, settled: false, position: 0, resumes: false };
   /** The client holds as many as it may. */
   private isFull = false;
   private closed = false;
@@ -85,6 +86,9 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker {
   ): void {
     const link = subscription.cookie as OutgoingLink;
     const { output, counters } = this.host;
+    const { resumable } = link;
+    if (resumable?.resumes(position) && !this.closed && link.tookAgain())
+      return resumable.resumed(position, message, returns);
     if (this.closed || !link.takes(!this.isFull && !output.overfull && this.window.isOpen)) {
       counters.heldBack++;
       subscription.release(position);
@@ -94,7 +98,8 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker {
       subscription.release(position);
       return link.isTooLarge();
     }
-    if (message.isLarge) this.stream(link, subscription, position, redelivered, message, returns);
+    if (resumable !== undefined && !message.isLarge) resumable.arrived(position, message, redelivered, returns);
+    else if (message.isLarge) this.stream(link, subscription, position, redelivered, message, returns);
     else this.show(link, subscription, position, redelivered, message, returns);
   }
 
@@ -198,6 +203,30 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker {
     if (!link.settlesAtOnce) return this.hold(number, position, subscription, link);
     counters.acknowledged++;
     subscription.ack(position);
+  }
+
+  /** A delivery of a link that can be resumed; returns its id. */
+  sendAcquired(
+    link: OutgoingLink,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+    resumes: boolean,
+  ): number {
+    const id = this.next++ >>> 0;
+    const { head } = this;
+    head.position = position;
+    head.resumes = resumes;
+    try {
+      this.send(link, id, redelivered, message, returns);
+    } finally {
+      head.position = 0;
+      head.resumes = false;
+    }
+    link.delivered();
+    this.host.counters.delivered++;
+    return id;
   }
 
   private hold(number: number, position: number, holder: Holder, link: OutgoingLink): void {
@@ -313,22 +342,4 @@ function sizeOf(message: EnqueueView, redelivered: boolean, returns: number): nu
   const shown = message.format === MessageFormat.amqp10 ? message : asAmqp10(message);
   view.setLead(shown.bytes, shown.headerStart, shown.bodyStart);
   return lead.set(shown, view, redelivered, returns).length + view.end - view.keptStart + message.contentLength;
-}
-
-/** Undefined: nothing is settled by it. */
-function outcomeOf({ state, settled, bytes, stateAt: at, stateEnd }: DispositionView): Outcome | undefined {
-  if (state === StateKind.accepted) return Outcome.ack;
-  if (state === StateKind.released) return Outcome.requeue;
-  // Settled without a word: the default outcome, which is released here (§2.6.12, §3.5.3).
-  if (state === StateKind.none) return settled ? Outcome.requeue : undefined;
-  const outcome = stateAt(bytes, at, stateEnd);
-  if (outcome === undefined || outcome.descriptor === Descriptor.received) return settled ? Outcome.requeue : undefined;
-  if (outcome.descriptor === Descriptor.rejected) return Outcome.reject;
-  if (outcome.descriptor === Descriptor.modified) return modified(outcome);
-  return outcome.descriptor === Descriptor.accepted ? Outcome.ack : Outcome.requeue;
-}
-
-/** Whoever wants it no more is not given it again: as in RabbitMQ it is refused for all. */
-function modified({ undeliverableHere }: Modified): Outcome {
-  return undeliverableHere ? Outcome.reject : Outcome.requeue;
 }

@@ -11,6 +11,9 @@ import { LinkError } from './errors.js';
 import { addressOf, dropTemporary, makeTemporary } from './temporary-queue.js';
 import { Link, LinkState } from './link.js';
 import { Publisher, type PublishingLink } from './publisher.js';
+import { openTarget, type OpenedTarget } from './open-target.js';
+import type { ResumableTarget } from './resumable-target.js';
+import { granted, tagIn } from './resumption.js';
 import { add } from './serial.js';
 import type { SessionHost } from './session-host.js';
 import type { Route, StopWaiter } from '../model/broker.js';
@@ -23,6 +26,10 @@ const settleFirst = 0;
 
 export class IncomingLink extends Link implements PublishingLink, StopWaiter {
   private readonly publisher: Publisher;
+  private resumable: ResumableTarget | undefined;
+  /** Of the delivery under way, as far as that matters: see textOfTag. */
+  private tag = '';
+  private resumes = false;
   private credit = 0;
   private deliveryCount = 0;
   /** Publishes without outcome. */
@@ -55,7 +62,7 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     const { host, request } = this;
     this.deliveryCount = request.initialDeliveryCount ?? 0;
     this.find().then(
-      (destination) => this.found(destination),
+      (destination) => this.resume(destination),
       (error: unknown) => host.linkFailed(this, error),
     );
   }
@@ -75,14 +82,26 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     return findDestination(host, address);
   }
 
-  private found(destination: Destination | null): void {
+  /** Of a link that is to be resumable: finds what is unsettled of it. */
+  private resume(destination: Destination | null): void {
+    const { request, host } = this;
+    const isQueue = destination !== null && destination.exchange === '' && this.temporary === '';
+    openTarget(host, this, request, isQueue ? destination.routingKey : undefined).then(
+      (opened) => this.found(destination, opened),
+      (error: unknown) => host.linkFailed(this, error),
+    );
+  }
+
+  private found(destination: Destination | null, opened: OpenedTarget | undefined): void {
     this.publisher.destination = destination;
     const reply = this.reply();
     reply.rcvSettleMode = settleFirst;
+    if (opened !== undefined) this.isResumable(opened, reply);
     if (this.temporary !== '' && reply.target?.descriptor === Descriptor.target)
       reply.target = Object.assign(new Target(), reply.target, { address: addressOf(this.temporary) });
     reply.maxMessageSize = this.host.limits.messageBytesMax;
     if (this.attachedWith(reply)) this.topUp();
+    else if (this.resumable !== undefined) this.endResumable();
     else if (this.temporary !== '') dropTemporary(this.host, this.temporary);
   }
 
@@ -96,6 +115,7 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     if (view.aborted) return this.finish();
     const { bytes, payloadStart, payloadEnd } = view;
     if (this.received + payloadEnd - payloadStart > this.host.limits.messageBytesMax) throw this.tooLarge();
+    if (this.resumes) return this.resumed(view);
     if (view.more) return this.gather(bytes, payloadStart, payloadEnd);
     if (this.received === 0) return this.publish(bytes, payloadStart, payloadEnd);
     this.gather(bytes, payloadStart, payloadEnd);
@@ -122,6 +142,7 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     this.isDue = false;
     const { credit, unsettled, host } = this;
     if (this.state !== LinkState.attached || host.broker.gate.closed !== '' || this.isStopped) return;
+    if (this.resumable?.isPartial === true) return;
     if (this.isWithdrawn || credit * 2 <= host.limits.linkCredit - unsettled) this.grant();
   }
 
@@ -143,7 +164,40 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     if (this.isStopped) this.host.broker.stops.forget(this);
     this.dropGathered();
     this.publisher.close();
+    this.endResumable();
     if (this.temporary !== '') dropTemporary(this.host, this.temporary);
+  }
+
+  protected override get canResume(): boolean {
+    return this.resumable !== undefined;
+  }
+
+  private isResumable({ resumable, timeoutMs, complete }: OpenedTarget, reply: Attach): void {
+    const { target } = reply;
+    if (target?.descriptor === Descriptor.target) reply.target = granted(Object.assign(new Target(), target), timeoutMs);
+    if (resumable === undefined) return;
+    this.resumable = resumable;
+    this.host.resumable.targets.add(resumable);
+    reply.rcvSettleMode = this.request.rcvSettleMode;
+    complete(reply);
+  }
+
+  private endResumable(): void {
+    if (this.resumable === undefined) return;
+    this.host.resumable.targets.delete(this.resumable);
+    this.resumable.detach(this.isClosing);
+  }
+
+  /** What is settled needs no account. */
+  private get via(): ResumableTarget | undefined {
+    return this.settled ? undefined : this.resumable;
+  }
+
+  /** The rest of a delivery from before: that it is there is known, so its payload is not looked at. */
+  private resumed(view: TransferView): void {
+    if (view.more) return;
+    this.resumable?.resume(this.deliveryId, this.tag, this.settled);
+    this.finish();
   }
 
   private withoutCredit(): LinkError {
@@ -153,7 +207,9 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
   private begin(view: TransferView): void {
     if (view.deliveryId === absent)
       throw new LinkError(Condition.invalidField, 'the first transfer of a delivery has no delivery-id');
-    if (view.resume) throw new LinkError(Condition.notImplemented, 'deliveries are not resumed here');
+    this.resumes = view.resume;
+    if (view.resume) this.credit++;
+    if (this.resumable !== undefined) this.tag = tagIn(view);
     if (this.credit === 0) throw this.withoutCredit();
     this.inDelivery = true;
     this.deliveryId = view.deliveryId;
@@ -175,7 +231,7 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     const { settled, deliveryId } = this;
     if (!settled) this.unsettled++;
     try {
-      this.publisher.publish(bytes, start, end, deliveryId, settled, this.messageFormat);
+      this.publisher.publish(bytes, start, end, deliveryId, settled, this.messageFormat, this.via, this.tag);
     } finally {
       this.finish();
     }

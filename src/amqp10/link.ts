@@ -26,6 +26,8 @@ export abstract class Link {
   state: LinkState = LinkState.attaching;
   protected readonly host: SessionHost;
   protected readonly request: Attach;
+  /** A detach is for good (§2.6.4), and so is ours. False: the link may be resumed. */
+  protected isClosing = true;
   /** The client detached it before it was attached. */
   private detachRequested = false;
 
@@ -47,8 +49,9 @@ export abstract class Link {
     return `${this.toClient ? '>' : '<'}${this.name}`;
   }
 
-  /** The client detaches. */
-  detachedByClient(): void {
+  /** The client detaches. @param closed for good */
+  detachedByClient(closed: boolean): void {
+    if (this.canResume) this.isClosing = closed;
     if (this.state === LinkState.attaching) {
       this.detachRequested = true;
       return;
@@ -68,6 +71,7 @@ export abstract class Link {
       condition: error.condition,
       error: error.message,
     });
+    if (this.canResume) this.isClosing = false;
     if (this.state === LinkState.attaching) this.sendAttach(this.refusal());
     else this.release();
     this.sendDetach(error);
@@ -78,6 +82,7 @@ export abstract class Link {
   /** Session or connection are gone or going: no more output. */
   dispose(): void {
     if (this.state === LinkState.gone) return;
+    if (this.canResume) this.isClosing = false;
     if (this.state !== LinkState.detached) this.release();
     this.state = LinkState.gone;
   }
@@ -88,7 +93,7 @@ export abstract class Link {
     this.state = LinkState.attached;
     this.sendAttach(reply);
     if (!this.detachRequested) return true;
-    this.detachedByClient();
+    this.detachedByClient(this.isClosing);
     return false;
   }
 
@@ -103,6 +108,11 @@ export abstract class Link {
     reply.source = this.request.source;
     reply.target = this.request.target;
     return reply;
+  }
+
+  /** What is unsettled outlasts this attachment of the link. */
+  protected get canResume(): boolean {
+    return false;
   }
 
   /** What the link holds of the broker goes back. */
@@ -125,7 +135,7 @@ export abstract class Link {
   private sendDetach(error: AmqpError | undefined): void {
     const detach = new Detach();
     detach.handle = this.ownHandle;
-    detach.closed = true;
+    detach.closed = this.isClosing;
     detach.error = error?.fields;
     this.host.send(detach);
   }

@@ -9,11 +9,14 @@ import type { Subscription } from '../model/broker.js';
 import type { Recipient } from '../model/unacked.js';
 import { absent, type Attach, Condition, Flow, type FlowView, Source, textOf } from './codec/index.js';
 import { Drain } from './drain.js';
+import type { EnqueueView } from '../log/record.js';
 import { LinkError } from './errors.js';
 import { Link, LinkState } from './link.js';
 import { findQueue, type Origin } from './node-lookup.js';
 import { addressOf, dropTemporary, makeTemporary } from './temporary-queue.js';
 import { add, ahead } from './serial.js';
+import { answeredSource, type OpenedSource, openSource } from './open-source.js';
+import type { ResumableSource } from './resumable-source.js';
 import type { OutgoingHost } from './deliveries.js';
 
 /** §2.8.2 */
@@ -41,6 +44,8 @@ export class OutgoingLink extends Link implements Recipient {
   private isTemporary = false;
   private readonly deliveries: OutgoingHost;
   private readonly drain: Drain;
+  resumable: ResumableSource | undefined;
+  private opened: OpenedSource | undefined;
 
   constructor(host: OutgoingHost, request: Attach, ownHandle: number) {
     super(host, request, ownHandle);
@@ -69,6 +74,9 @@ export class OutgoingLink extends Link implements Recipient {
     const { queue, isTemporary } = await this.origin(source);
     this.queue = queue;
     this.isTemporary = isTemporary;
+    this.opened = await openSource(host, this, request, isTemporary ? undefined : queue);
+    this.resumable = this.opened?.resumable;
+    if (this.resumable !== undefined) host.resumable.sources.add(this.resumable);
     return host.broker.consume({
       vhost: host.vhost,
       queue: this.queue,
@@ -93,6 +101,7 @@ export class OutgoingLink extends Link implements Recipient {
   private accepted(subscription: Subscription): void {
     if (this.state !== LinkState.attaching) {
       subscription.close();
+      this.endResumable();
       if (this.isTemporary) dropTemporary(this.host, this.queue);
       this.host.answeredTooLate();
       return;
@@ -104,13 +113,16 @@ export class OutgoingLink extends Link implements Recipient {
     reply.sndSettleMode = this.settlesAtOnce ? SenderSettle.settled : SenderSettle.unsettled;
     const { source } = this.request;
     if (reply.source !== undefined && source !== undefined) {
-      reply.source = Object.assign(new Source(), source);
+      reply.source = answeredSource(Object.assign(new Source(), source), this.opened);
       reply.source.outcomes = supportedOutcomes;
       if (source.dynamic) reply.source.address = addressOf(this.queue);
       // No filter is applied.
       reply.source.filter = undefined;
     }
-    if (this.attachedWith(reply)) this.replenish();
+    this.opened?.complete(reply);
+    if (!this.attachedWith(reply)) return;
+    this.resumable?.begin(subscription, this.opened?.lost ?? []);
+    this.replenish();
   }
 
   /** The client has told where it is, and what it takes (§2.6.7). */
@@ -129,12 +141,23 @@ export class OutgoingLink extends Link implements Recipient {
   /** May the delivery that has arrived go out? */
   takes(hasRoom: boolean): boolean {
     this.granted--;
-    if (this.stalled || this.isWaiting || !hasRoom || this.credit === 0 || this.state !== LinkState.attached) {
+    const credit = this.credit - (this.resumable?.pending ?? 0);
+    if (this.stalled || this.isWaiting || !hasRoom || credit <= 0 || this.state !== LinkState.attached) {
       this.stalled = true;
       if (this.granted <= 0) this.deliveries.creditDue(this);
       return false;
     }
     return true;
+  }
+
+  /** A delivery has arrived that the link had before. @returns false if the link is over */
+  tookAgain(): boolean {
+    this.granted--;
+    return this.state === LinkState.attached;
+  }
+
+  sendAcquired(position: number, message: EnqueueView, redelivered: boolean, returns: number, resumes: boolean): number {
+    return this.deliveries.sendAcquired(this, position, redelivered, message, returns, resumes);
   }
 
   /** A delivery goes out part by part: nothing is granted until it is out. What comes all the same goes back. */
@@ -153,7 +176,7 @@ export class OutgoingLink extends Link implements Recipient {
   /** A delivery is on its way, or none can be made now: what the queue says is not all. */
   get isBusy(): boolean {
     const { isSending, hasRoom } = this.deliveries;
-    return this.isWaiting || isSending || (this.credit > 0 && !hasRoom);
+    return this.isWaiting || isSending || (this.resumable?.pending ?? 0) > 0 || (this.credit > 0 && !hasRoom);
   }
 
   /** It is out. */
@@ -164,8 +187,10 @@ export class OutgoingLink extends Link implements Recipient {
     if (this.credit === 0) this.drain.usedUp();
   }
 
-  /** The client settled one of its deliveries: credit does not depend on that. */
-  settled(): void {}
+  /** The client settled one of its deliveries: credit does not depend on that, but what is on its way may have. */
+  settled(): void {
+    if (this.resumable !== undefined) this.deliveries.creditDue(this);
+  }
 
   /** Grants what may be granted now. */
   replenish(): void {
@@ -173,7 +198,8 @@ export class OutgoingLink extends Link implements Recipient {
     if (this.state !== LinkState.attached || subscription === null || this.isWaiting) return;
     if (this.metTooLarge) return this.fail(tooLarge(this.bytesMax));
     this.drain.goOn();
-    if (!this.deliveries.hasRoom) return;
+    this.resumable?.goOn();
+    if (!this.deliveries.hasRoom || this.resumable?.isFull === true) return;
     if (this.stalled && this.granted > 0) return;
     this.stalled = false;
     const target = Math.min(this.credit, this.deliveries.windowMax);
@@ -200,8 +226,19 @@ export class OutgoingLink extends Link implements Recipient {
     this.drain.stop();
     this.deliveries.giveBack(this);
     if (this.subscription !== null) this.host.output.consumerCount--;
+    this.endResumable();
     this.subscription?.close();
     if (this.isTemporary) dropTemporary(this.host, this.queue);
+  }
+
+  protected override get canResume(): boolean {
+    return this.resumable !== undefined;
+  }
+
+  private endResumable(): void {
+    if (this.resumable === undefined) return;
+    this.host.resumable.sources.delete(this.resumable);
+    this.resumable.detach(this.isClosing);
   }
 
   private sendFlow(drain: boolean): void {

@@ -12,6 +12,7 @@ import { LinkError, toAmqpError } from './errors.js';
 import { headersOf, moreKeysOf, propertyText } from './header-codec.js';
 import type { Destination } from './node-lookup.js';
 import { PublishOutcome, type PublishSource } from './outcome-ledger.js';
+import type { ResumableTarget } from './resumable-target.js';
 import type { SessionHost } from './session-host.js';
 
 /** All links share it: a message is gone before the next comes. */
@@ -46,7 +47,7 @@ export class Publisher {
   }
 
   /**
-   * Publishes the message in [start, end). What is wrong with it is its outcome, or ends the link if nobody waits for one: LinkError. What
+   * Publishes the message in [start, end), to a link's queue by `via`, if the link can be resumed. What is wrong with it is its outcome, or ends the link if nobody waits for one: LinkError. What
    * the user may not do ends the link in any case.
    */
   publish(
@@ -56,12 +57,14 @@ export class Publisher {
     deliveryId: number,
     settled: boolean,
     messageFormat: number,
+    via?: ResumableTarget,
+    tag: string = '',
   ): void {
     try {
       if (messageFormat !== 0)
         throw new AmqpError(Condition.notImplemented, `message-format ${messageFormat}: 0 is known`);
       message.set(bytes, start, end);
-      this.send(deliveryId, settled);
+      this.send(deliveryId, settled, via, tag);
     } catch (error) {
       this.refuse(error, deliveryId, settled);
     }
@@ -80,7 +83,7 @@ export class Publisher {
     this.host.ledger.answer(deliveryId, this.source, PublishOutcome.rejected, known);
   }
 
-  private send(deliveryId: number, settled: boolean): void {
+  private send(deliveryId: number, settled: boolean, via: ResumableTarget | undefined, tag: string): void {
     const { host } = this;
     const { broker, parts, ledger } = host;
     const { ttlMs, bytes, start, bodyStart, end } = message;
@@ -103,7 +106,9 @@ export class Publisher {
     parts.bodyBytes = bytes;
     parts.bodyStart = bodyStart;
     parts.bodyLength = end - bodyStart;
-    if (settled) {
+    if (via !== undefined && route.queueCount === 1) {
+      via.publish(parts, deliveryId, tag);
+    } else if (settled) {
       broker.publish(route, parts, nobody, 0);
     } else if (route.queueCount === 0 && route.isKnown) {
       ledger.answer(deliveryId, this.source, PublishOutcome.released);

@@ -10,6 +10,7 @@ import type { Counters } from './counters.js';
 import type { Limits } from './limits.js';
 import type { Link } from './link.js';
 import type { OutcomeLedger } from './outcome-ledger.js';
+import type { ResumableLinks } from './resumable-links.js';
 import type { PartialBytes } from './partial-bytes.js';
 
 /** What a session needs of its connection. */
@@ -17,6 +18,8 @@ export interface ConnectionHost {
   readonly id: ConnectionId;
   readonly vhost: string;
   readonly user: string;
+  /** The client's container-id. */
+  readonly container: string;
   readonly permissions: Permissions;
   readonly broker: Broker;
   readonly turn: Turn;
@@ -48,6 +51,7 @@ export interface ConnectionHost {
 export interface SessionHost
   extends Omit<ConnectionHost, 'send' | 'fail' | 'linkAttached' | 'sessionGone' | 'flushDue'> {
   readonly ledger: OutcomeLedger;
+  readonly resumable: ResumableLinks;
   send(body: Performative): void;
   /** Session's and link's flow state: a flow about that link (§2.7.4). */
   sendFlow(flow: Flow): void;

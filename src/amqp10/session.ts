@@ -8,7 +8,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Turn } from '../base/turn.js';
-import type { MessageParts } from '../log/record.js';
+import type { EnqueueView, MessageParts } from '../log/record.js';
 import type { Broker, ConnectionId, DeliverySink } from '../model/broker.js';
 import type { Permissions } from '../security/permissions.js';
 import type { Output } from '../socket/output.js';
@@ -41,6 +41,7 @@ import { type Link, LinkState } from './link.js';
 import { OutcomeLedger, PublishOutcome } from './outcome-ledger.js';
 import { OutgoingLink } from './outgoing-link.js';
 import type { PartialBytes } from './partial-bytes.js';
+import { ResumableLinks } from './resumable-links.js';
 import { add } from './serial.js';
 import type { ConnectionHost } from './session-host.js';
 import { TransferWindow } from './transfer-window.js';
@@ -57,6 +58,7 @@ const stateOf = {
 export class Session implements OutgoingHost {
   readonly channel: number;
   readonly ledger: OutcomeLedger;
+  readonly resumable: ResumableLinks = new ResumableLinks();
   private readonly connection: ConnectionHost;
   private readonly ownChannel: number;
   private readonly window: TransferWindow;
@@ -133,11 +135,16 @@ export class Session implements OutgoingHost {
   }
 
   disposition(view: DispositionView): void {
-    if (this.ended || !view.role) return;
+    if (this.ended) return;
+    if (this.resumable.isAny) this.resumable.said(view, this.settle);
+    else if (view.role) this.settle(view);
+  }
+
+  private readonly settle = (view: DispositionView): void => {
     const count = this.deliveries.settle(view);
     if (count > 0 && !view.settled) this.settleToo(view);
     if (this.deliveries.regainsRoom()) this.replenish();
-  }
+  };
 
   attach(request: Attach): void {
     if (this.ended) return;
@@ -167,8 +174,8 @@ export class Session implements OutgoingHost {
     link.attach();
   }
 
-  detach({ handle }: Detach): void {
-    if (!this.ended) this.linkOf(handle).detachedByClient();
+  detach({ handle, closed }: Detach): void {
+    if (!this.ended) this.linkOf(handle).detachedByClient(closed);
   }
 
   /** The client ends the session. */
@@ -255,6 +262,16 @@ export class Session implements OutgoingHost {
   creditDue(link: OutgoingLink): void {
     this.deliveries.creditDue(link);
   }
+  sendAcquired(
+    link: OutgoingLink,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+    resumes: boolean,
+  ): number {
+    return this.deliveries.sendAcquired(link, position, redelivered, message, returns, resumes);
+  }
   giveBack(link: OutgoingLink): void {
     this.deliveries.giveBack(link);
   }
@@ -295,6 +312,9 @@ export class Session implements OutgoingHost {
   }
   get vhost(): string {
     return this.connection.vhost;
+  }
+  get container(): string {
+    return this.connection.container;
   }
   get user(): string {
     return this.connection.user;

@@ -28,6 +28,16 @@ export interface TransferHead {
   handle: number;
   deliveryId: number;
   settled: boolean;
+  /** Neither 0 nor undefined: the tag is this number of 64 bits, else the delivery's id; and the delivery may be one from before (`resumes`). */
+  position?: number;
+  resumes?: boolean;
+}
+
+/** Then the head has a longer tag, and the fields up to `resume`. */
+const resumableHeadBytes = transferHeadBytes + 7;
+
+function headBytes({ position }: TransferHead): number {
+  return position === undefined || position === 0 ? transferHeadBytes : resumableHeadBytes;
 }
 
 export class FrameWriter {
@@ -112,8 +122,13 @@ export class FrameWriter {
   }
 
   /** Transfer frames that a payload of so many bytes needs. */
-  framesFor(payloadBytes: number): number {
-    return Math.max(1, Math.ceil(payloadBytes / this.payloadMax));
+  framesFor(payloadBytes: number, head?: TransferHead): number {
+    const most = head === undefined ? this.payloadMax : this.frameMax - headBytes(head);
+    return Math.max(1, Math.ceil(payloadBytes / most));
+  }
+
+  payloadMaxOf(head: TransferHead): number {
+    return this.frameMax - headBytes(head);
   }
 
   /** Payload of a transfer frame. */
@@ -135,7 +150,7 @@ export class FrameWriter {
     end: number,
   ): void {
     const { output, frameMax } = this;
-    const whole = transferHeadBytes + leadLength + end - start;
+    const whole = headBytes(head) + leadLength + end - start;
     if (whole <= frameMax) {
       const at = this.transferHead(channel, head, whole, false);
       const to = output.bytes;
@@ -144,14 +159,14 @@ export class FrameWriter {
       output.length = at + leadLength + end - start;
       return;
     }
-    const room = frameMax - transferHeadBytes;
+    const room = frameMax - headBytes(head);
     let from = start;
     let leadAt = 0;
     do {
       const leadPart = Math.min(leadLength - leadAt, room);
       const part = Math.min(end - from, room - leadPart);
       const more = from + part < end || leadAt + leadPart < leadLength;
-      const at = this.transferHead(channel, head, transferHeadBytes + leadPart + part, more);
+      const at = this.transferHead(channel, head, headBytes(head) + leadPart + part, more);
       for (let i = 0; i < leadPart; i++) output.bytes[at + i] = lead[leadAt + i]!;
       output.length = at + leadPart;
       output.raw(bytes, from, from + part);
@@ -165,8 +180,8 @@ export class FrameWriter {
    * @param follows behind this piece there are others
    */
   deliverPart(channel: number, head: TransferHead, payload: Uint8Array, start: number, follows: boolean): number {
-    const part = Math.min(payload.length - start, this.payloadMax);
-    const size = transferHeadBytes + part;
+    const part = Math.min(payload.length - start, this.frameMax - headBytes(head));
+    const size = headBytes(head) + part;
     this.output.length = this.transferHead(channel, head, size, follows || start + part < payload.length);
     this.output.raw(payload, start, start + part);
     return start + part;
@@ -175,10 +190,11 @@ export class FrameWriter {
   /** Makes room for a transfer frame of `size` bytes, writes its head and returns where the payload goes; `length` is the caller's. */
   private transferHead(
     channel: number,
-    { handle, deliveryId, settled }: TransferHead,
+    head: TransferHead,
     size: number,
     more: boolean,
   ): number {
+    const { handle, deliveryId, settled, position } = head;
     const { output } = this;
     const at = output.ensure(size);
     const { bytes, view } = output;
@@ -196,6 +212,7 @@ export class FrameWriter {
     view.setUint32(at + 15, handle);
     bytes[at + 19] = Code.uint;
     view.setUint32(at + 20, deliveryId);
+    if (position !== undefined && position !== 0) return this.resumableHead(at, position, head, more);
     bytes[at + 24] = Code.binary8;
     bytes[at + 25] = 4;
     view.setUint32(at + 26, deliveryId);
@@ -204,6 +221,24 @@ export class FrameWriter {
     bytes[at + 35] = settled ? Code.true : Code.false;
     bytes[at + 36] = more ? Code.true : Code.false;
     return at + transferHeadBytes;
+  }
+
+  /** The same from the tag on, for a delivery that may be resumed. */
+  private resumableHead(at: number, position: number, { settled, resumes }: TransferHead, more: boolean): number {
+    const { bytes, view } = this.output;
+    bytes[at + 12] = resumableHeadBytes - transferListStart;
+    bytes[at + 13] = 9;
+    bytes[at + 24] = Code.binary8;
+    bytes[at + 25] = 8;
+    view.setFloat64(at + 26, position);
+    bytes[at + 34] = Code.uint;
+    view.setUint32(at + 35, 0);
+    bytes[at + 39] = settled ? Code.true : Code.false;
+    bytes[at + 40] = more ? Code.true : Code.false;
+    bytes[at + 41] = Code.null;
+    bytes[at + 42] = Code.null;
+    bytes[at + 43] = resumes === true ? Code.true : Code.false;
+    return at + resumableHeadBytes;
   }
 
   /** Begins a frame whose size is not known yet; returns where. */

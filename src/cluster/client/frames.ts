@@ -18,6 +18,7 @@
  *   bodyRead     0 u32 attachment   4 u32 reader   8 u32 boot   12 u32 first part   16 f64 upload   24 u32 parts, 4 free (version 3)
  *   bodyHold     0 u32 attachment   4 u32 free     8 u32 boot   12 u32 free   16 f64 upload; bodyDone is the same (version 3)
  *   openUploads  0 u32 attachment   4 u32 free     8 f64 last upload   16 n x (f64 upload that may be open, f64 sequence of its end) (version 3)
+ *   terminus     as count, but for the last: 24 JSON of a TerminusOperation (version 3)
  *
  * from the service
  *   attached     0 u32 attachment   4 u32 free   8 f64 epoch   16 f64 publishes taken before (version 3)
@@ -42,6 +43,7 @@
  *   purged       0 u32 attachment   4 u32 request      8 f64 count   16 UTF-8 refusal
  *   bodyPart     0 u32 attachment   4 u32 reader   8 u32 index   12 u32 free   16 the part's bytes (version 3)
  *   bodyGone     0 u32 attachment   4 u32 reader (version 3)
+ *   terminusAnswered   0 u32 attachment   4 u32 request   8 JSON of a TerminusAnswer (version 3)
  */
 import type { BodyId } from '../../log/large.js';
 import { FrameType } from '../link/frame-types.js';

@@ -53,7 +53,7 @@ export class GroupClient implements HolderClient, Flushable {
   /** What a log of this node gave back when it was deposed; becomes the outbox's beginning. */
   private returned: PublishOutbox | undefined;
   private readonly settlements = new SettlementRing();
-  private readonly requests = new Requests();
+  readonly requests: Requests = new Requests();
   private readonly subscriptions = new Subscriptions();
   private readonly opening = new OpeningSubscriptions();
   /** Sinks that may hold messages of this group: something was delivered to them, or asked for by them. */
@@ -490,7 +490,7 @@ export class GroupClient implements HolderClient, Flushable {
   }
 
   /** Asks in order with what was published and settled before. */
-  private ask(request: number): void {
+  ask(request: number): void {
     this.requests.askAfter(request, this.outbox.last);
     if (this.tie === undefined) this.touch();
     else this.send(this.tie);

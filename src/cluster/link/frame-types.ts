@@ -42,6 +42,7 @@ export const FrameType = {
   bodyHold: 0x3b,
   bodyDone: 0x3c,
   openUploads: 0x3d,
+  terminus: 0x3f,
   attached: 0x40,
   refused: 0x41,
   confirmed: 0x42,
@@ -60,6 +61,7 @@ export const FrameType = {
   flow: 0x51,
   bodyPart: 0x4f,
   bodyGone: 0x50,
+  terminusAnswered: 0x5f,
 
   // 0x60-0x6f: wiring operations (src/cluster/wiring)
   wiringRequest: 0x60,
@@ -123,6 +125,8 @@ for (const [type, bytes] of [
   [FrameType.openUploads, 16],
   [FrameType.bodyPart, 16],
   [FrameType.bodyGone, 8],
+  [FrameType.terminus, 24],
+  [FrameType.terminusAnswered, 8],
   [FrameType.wiringRequest, 4],
   [FrameType.wiringAnswer, 4],
   [FrameType.routeAsk, 8],

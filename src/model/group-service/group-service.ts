@@ -47,6 +47,7 @@ import { ServedQueue } from './served-queue.js';
 import { ServiceGate } from './service-gate.js';
 import type { GroupServiceOptions, NodeUse } from './service-options.js';
 import { ServiceTimers } from './service-timers.js';
+import { Termini } from './termini.js';
 import { allPlain, TraitsOf } from './traits-of.js';
 import { UnitLog } from './unit-log.js';
 
@@ -82,6 +83,8 @@ export class GroupService implements Flushable {
   /** For publishes and deliveries: bodies of large messages. */
   readonly large: LargeLog;
   readonly reads: BodyReads;
+  /** For attachments and units: links that can be resumed. */
+  readonly termini: Termini;
   private readonly options: GroupServiceOptions;
   private readonly appender: GroupAppender;
   private readonly attachments = new Attachments(this);
@@ -138,6 +141,7 @@ export class GroupService implements Flushable {
     this.flows = new Flows(this, this.attachments, options.appender, this.rules);
     const { rules, outbox, flows, large } = this;
     this.publishes = new PublishLog({ ...options, traits: this.traits, rules, outbox, flows, large }, served);
+    this.termini = new Termini({ ...options, service: this, slots: this.attachments, dequeues: this.dequeues });
     this.units = new UnitLog(options.appender, this);
     this.wiringVersion = Math.min(options.state.wiringVersion, traits.wiringVersion);
     this.committedLsn = options.state.applied;
@@ -146,6 +150,7 @@ export class GroupService implements Flushable {
       this.flows.begin();
       this.uses.opened(options.tookOver);
       this.large.begin((boot) => this.attachments.has(boot));
+      this.termini.begin((boot) => this.attachments.has(boot));
       this.touch();
     });
     this.uses = new QueueUses(
@@ -220,6 +225,7 @@ export class GroupService implements Flushable {
       this.dequeues.isIdle &&
       this.outbox.isIdle &&
       this.returns.isIdle &&
+      this.termini.isIdle &&
       this.waits.isEmpty &&
       this.attachments.isQuiet
     );
@@ -271,6 +277,7 @@ export class GroupService implements Flushable {
     this.outbox.close();
     this.large.close();
     this.reads.close();
+    this.termini.close();
     this.returns.clear();
     this.queues.clear();
     this.answers.clear();
@@ -376,6 +383,24 @@ export class GroupService implements Flushable {
 
   // ---- what attachments and queues ask ----
 
+  /** That boot of a node will not come back. */
+  gone(boot: number): void {
+    this.large.gone(boot);
+    this.termini.nodeGone(boot);
+  }
+
+  /** Runs `run` when the gate is open. */
+  whenOpen(run: () => void): void {
+    if (this.gate.isOpen) run();
+    else this.gate.whenOpen(run);
+  }
+
+  /** Sends an answer when all that is in the log at the end of this turn is committed. */
+  answerCommitted(attachment: Attachment, send: (client: GroupClientPort) => void): void {
+    this.answers.addAfterCommit(attachment, send);
+    this.touch();
+  }
+
   /** Goes through many things, in slices as long as the service is there. */
   walk(steps: Iterator<number, void>, done?: () => void): void {
     this.attachments.walk(steps, done);
@@ -433,6 +458,7 @@ export class GroupService implements Flushable {
   /** The queue was dropped: those who use it are told. */
   queueGone(queue: ServedQueue): void {
     this.queues.delete(queue);
+    this.termini.queueGone(queue.incarnation);
     this.flows.gone(queue);
     for (const consumer of queue.consumers.all) {
       consumer.closed = true;
@@ -458,6 +484,7 @@ export class GroupService implements Flushable {
     this.reads.run();
     this.dispatcher.unpin();
     this.dequeues.append();
+    this.termini.flush(this.outbox.isIdle);
     this.large.append(this.committedLsn);
     const end = this.logEnd;
     this.answers.mark(end);
@@ -480,7 +507,7 @@ export class GroupService implements Flushable {
 
   /** The last lsn that this service put into the log. */
   private get logEnd(): Lsn {
-    return Math.max(this.dequeues.last, this.publishes.last, this.outbox.last, this.units.last, this.large.last);
+    return Math.max(this.dequeues.last, this.publishes.last, this.outbox.last, this.units.last, this.large.last, this.termini.last);
   }
 
   private wiringReached(version: Lsn): void {
