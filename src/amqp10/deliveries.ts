@@ -54,7 +54,13 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker {
   private due: OutgoingLink[] = [];
   /** Of the large message that is going out. */
   private body: StreamedBody | null = null;
-  private readonly head: Required<TransferHead> = { handle: 0, deliveryId: 0, settled: false, position: 0, resumes: false };
+  private readonly head: Required<TransferHead> = {
+    handle: 0,
+    deliveryId: 0,
+    settled: false,
+    position: 0,
+    resumes: false,
+  };
   /** The client holds as many as it may. */
   private isFull = false;
   private closed = false;

@@ -174,7 +174,8 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
 
   private isResumable({ resumable, timeoutMs, complete }: OpenedTarget, reply: Attach): void {
     const { target } = reply;
-    if (target?.descriptor === Descriptor.target) reply.target = granted(Object.assign(new Target(), target), timeoutMs);
+    if (target?.descriptor === Descriptor.target)
+      reply.target = granted(Object.assign(new Target(), target), timeoutMs);
     if (resumable === undefined) return;
     this.resumable = resumable;
     this.host.resumable.targets.add(resumable);

@@ -156,7 +156,13 @@ export class OutgoingLink extends Link implements Recipient {
     return this.state === LinkState.attached;
   }
 
-  sendAcquired(position: number, message: EnqueueView, redelivered: boolean, returns: number, resumes: boolean): number {
+  sendAcquired(
+    position: number,
+    message: EnqueueView,
+    redelivered: boolean,
+    returns: number,
+    resumes: boolean,
+  ): number {
     return this.deliveries.sendAcquired(this, position, redelivered, message, returns, resumes);
   }
 

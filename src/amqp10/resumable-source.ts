@@ -9,7 +9,14 @@
 import { EnqueueView } from '../log/record.js';
 import type { Subscription } from '../model/broker.js';
 import type { Terminus, TerminusOwner } from '../model/terminus/port.js';
-import { type AmqpError, Condition, type DeliveryState, Disposition, type DispositionView, stateAt } from './codec/index.js';
+import {
+  type AmqpError,
+  Condition,
+  type DeliveryState,
+  Disposition,
+  type DispositionView,
+  stateAt,
+} from './codec/index.js';
 import { LinkError, toAmqpError } from './errors.js';
 import { Outcome } from '../model/unacked.js';
 import { outcomeOf } from './outcome-of.js';
@@ -77,7 +84,9 @@ export class ResumableSource implements TerminusOwner {
   }
 
   get isFull(): boolean {
-    return this.isPartial || this.sent.size + this.acquiring.size + this.waiting.size + this.resuming.size >= unsettledMax;
+    return (
+      this.isPartial || this.sent.size + this.acquiring.size + this.waiting.size + this.resuming.size >= unsettledMax
+    );
   }
 
   /** The client is not told of these now: it attaches again for them. */

@@ -4,6 +4,7 @@ import { connections10 } from './cases10/connections.js';
 import { clients10 } from './cases10/clients.js';
 import { largeDeliveries10 } from './cases10/large-deliveries.js';
 import { links10, sessions10 } from './cases10/sessions.js';
+import { resumption10 } from './cases10/resumption.js';
 import { transfers10 } from './cases10/transfers.js';
 import { connections } from './cases/connections.js';
 import { consuming } from './cases/consuming.js';
@@ -69,6 +70,7 @@ export const cases: readonly Case[] = [
   ...sessions10,
   ...links10,
   ...transfers10,
+  ...resumption10,
   ...largeDeliveries10,
   ...clients10,
 ];

@@ -188,12 +188,7 @@ export class FrameWriter {
   }
 
   /** Makes room for a transfer frame of `size` bytes, writes its head and returns where the payload goes; `length` is the caller's. */
-  private transferHead(
-    channel: number,
-    head: TransferHead,
-    size: number,
-    more: boolean,
-  ): number {
+  private transferHead(channel: number, head: TransferHead, size: number, more: boolean): number {
     const { handle, deliveryId, settled, position } = head;
     const { output } = this;
     const at = output.ensure(size);

@@ -507,7 +507,14 @@ export class GroupService implements Flushable {
 
   /** The last lsn that this service put into the log. */
   private get logEnd(): Lsn {
-    return Math.max(this.dequeues.last, this.publishes.last, this.outbox.last, this.units.last, this.large.last, this.termini.last);
+    return Math.max(
+      this.dequeues.last,
+      this.publishes.last,
+      this.outbox.last,
+      this.units.last,
+      this.large.last,
+      this.termini.last,
+    );
   }
 
   private wiringReached(version: Lsn): void {

@@ -215,7 +215,9 @@ export class Termini implements TerminusWatcher {
     }
     if (live === undefined) {
       if (this.byKey.size >= terminiMax)
-        return refuse(`resource-error: the queue's group has ${terminiMax} links that can be resumed, there may be no more`);
+        return refuse(
+          `resource-error: the queue's group has ${terminiMax} links that can be resumed, there may be no more`,
+        );
       live = { id: attach, info, attach: '', record: 0, detachedAt: 0, slot: 0, acquired: 0, isOver: false };
       this.byId.set(live.id, live);
       this.byKey.set(info.key, live);

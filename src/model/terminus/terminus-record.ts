@@ -49,7 +49,13 @@ export function terminusRecord({ bytes, view, metaStart, metaLength }: EnqueueVi
 }
 
 export function ofTerminus(id: string, attach: string, info: TerminusInfo, detachedAt: number): MessageParts {
-  return partsOf(TerminusEntry.terminus, id, attach, numberBytes(detachedAt), Buffer.from(JSON.stringify(info), 'utf8'));
+  return partsOf(
+    TerminusEntry.terminus,
+    id,
+    attach,
+    numberBytes(detachedAt),
+    Buffer.from(JSON.stringify(info), 'utf8'),
+  );
 }
 
 export function ofSent(id: string, attach: string, tag: string): MessageParts {
@@ -61,7 +67,10 @@ export function ofAcquired(id: string, attach: string, position: Lsn): MessagePa
 }
 
 function partsOf(kind: TerminusEntry, id: string, attach: string, ...rest: Uint8Array[]): MessageParts {
-  const head = Buffer.from(`\0${String.fromCharCode(id.length)}${id}${String.fromCharCode(attach.length)}${attach}`, 'latin1');
+  const head = Buffer.from(
+    `\0${String.fromCharCode(id.length)}${id}${String.fromCharCode(attach.length)}${attach}`,
+    'latin1',
+  );
   head[0] = kind;
   const parts = new MessageParts();
   parts.setMeta(new Uint8Array(Buffer.concat([head, ...rest])));
