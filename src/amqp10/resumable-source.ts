@@ -207,6 +207,9 @@ export class ResumableSource implements TerminusOwner {
   }
 }
 
-function copyOf(message: EnqueueView, redelivered: boolean, returns: number): Arrived {
-  return { record: message.bytes.slice(message.start, message.start + message.length), redelivered, returns };
+/** What comes from another node is a view of a buffer that is used again. */
+function copyOf({ bytes, start, length }: EnqueueView, redelivered: boolean, returns: number): Arrived {
+  const record = new Uint8Array(length);
+  record.set(bytes.subarray(start, start + length));
+  return { record, redelivered, returns };
 }
