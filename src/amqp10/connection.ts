@@ -388,10 +388,9 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     this.frames.frameMax = Math.min(open.maxFrameSize, this.limits.frameMax);
     this.sessions.peerChannelMax = open.channelMax;
     this.peerIdleMs = open.idleTimeOut ?? 0;
-    const vhost = vhostOf(open.hostname);
-    this.own = enter({ authenticator, occupancy, hasVhost: (name) => broker.hasVhost(name) }, this.user, vhost);
+    this.own = enter({ authenticator, occupancy, hasVhost: (name) => broker.hasVhost(name) }, this.user, vhostOf(open.hostname));
     this.container = open.containerId;
-    this.vhost = vhost;
+    this.vhost = vhostOf(open.hostname);
     this.step = Step.admission;
     this.deadline.cancel();
     this.deadline = this.clock.after(this.limits.admissionWaitMs, () => this.turnAway());

@@ -35,7 +35,7 @@ export async function openSource(
   if (terminus === undefined) return none;
   const known = new Set<number>();
   for (const tag of unsettledOf(request).keys()) {
-    const position = positionOf(Buffer.from(tag, 'latin1'));
+    const position = positionOf(tag);
     if (position !== undefined) known.add(position);
   }
   const ours = terminus.unsettled as readonly number[];

@@ -6,6 +6,7 @@ import {
   Described,
   integerOf,
   MapValue,
+  positionTagBytes,
   Scalar,
   type Source,
   type Target,
@@ -15,6 +16,7 @@ import {
 
 /** §2.8.3: the receiver settles when the sender has. */
 export const settleSecond = 1;
+const positionTag = new RegExp(`^[0-9a-f]{${positionTagBytes}}$`);
 /** Bytes that a map may leave to the rest of an attach in a frame. */
 const spareBytes = 2048;
 /** Of a map's entry, besides the tag: its head, and a state. */
@@ -35,17 +37,17 @@ export function granted<T extends Source | Target>(terminus: T, timeoutMs: numbe
   return terminus;
 }
 
-/** The tag of a message that a link has acquired: the same whenever and through whichever node it is delivered. */
-export function tagOf(position: number): Uint8Array {
-  const tag = new Uint8Array(8);
-  new DataView(tag.buffer).setFloat64(0, position);
-  return tag;
+/**
+ * The tag of a message that a link has acquired, as a text: the same whenever and through whichever node it is delivered. Digits, for there
+ * are clients, rhea among them, that make texts of a map's keys.
+ */
+export function tagOf(position: number): string {
+  return position.toString(16).padStart(positionTagBytes, '0');
 }
 
 /** Undefined: it is none of those. */
-export function positionOf(tag: Uint8Array): number | undefined {
-  if (tag.length !== 8) return undefined;
-  return new DataView(tag.buffer, tag.byteOffset, 8).getFloat64(0);
+export function positionOf(tag: string): number | undefined {
+  return positionTag.test(tag) ? Number.parseInt(tag, 16) : undefined;
 }
 
 /** A tag as a text, a character for each byte. */
@@ -64,7 +66,7 @@ export function unsettledOf({ unsettled }: Attach): Map<string, Value> {
 export function outcomesIn(request: Attach): AcquiredOutcomes {
   const outcomes = { acks: [] as number[], rejects: [] as number[], requeues: [] as number[], releases: [] };
   for (const [tag, state] of unsettledOf(request)) {
-    const position = positionOf(Buffer.from(tag, 'latin1'));
+    const position = positionOf(tag);
     const kind = position === undefined ? undefined : kindOf(state);
     if (kind !== undefined) outcomes[kind].push(position!);
   }
@@ -113,7 +115,7 @@ export function answerUnsettled(
   let at = 0;
   for (; at < keys.length; at++) {
     const key = keys[at]!;
-    const tag = typeof key === 'number' ? tagOf(key) : new Uint8Array(Buffer.from(key, 'latin1'));
+    const tag = new Uint8Array(Buffer.from(typeof key === 'number' ? tagOf(key) : key, 'latin1'));
     room -= tag.length + entryBytes;
     if (room < 0) break;
     entries.push([tag, state()]);

@@ -28,13 +28,16 @@ export interface TransferHead {
   handle: number;
   deliveryId: number;
   settled: boolean;
-  /** Neither 0 nor undefined: the tag is this number of 64 bits, else the delivery's id; and the delivery may be one from before (`resumes`). */
+  /** Neither 0 nor undefined: the tag is this number in hexadecimal digits, else the delivery's id; and the delivery may be one from before (`resumes`). */
   position?: number;
   resumes?: boolean;
 }
 
+/** Such a tag: positions have 53 bits. */
+export const positionTagBytes = 14;
 /** Then the head has a longer tag, and the fields up to `resume`. */
-const resumableHeadBytes = transferHeadBytes + 7;
+const resumableHeadBytes = transferHeadBytes + positionTagBytes - 4 + 3;
+const digits = Buffer.from('0123456789abcdef', 'latin1');
 
 function headBytes({ position }: TransferHead): number {
   return position === undefined || position === 0 ? transferHeadBytes : resumableHeadBytes;
@@ -224,15 +227,18 @@ export class FrameWriter {
     bytes[at + 12] = resumableHeadBytes - transferListStart;
     bytes[at + 13] = 9;
     bytes[at + 24] = Code.binary8;
-    bytes[at + 25] = 8;
-    view.setFloat64(at + 26, position);
-    bytes[at + 34] = Code.uint;
-    view.setUint32(at + 35, 0);
-    bytes[at + 39] = settled ? Code.true : Code.false;
-    bytes[at + 40] = more ? Code.true : Code.false;
-    bytes[at + 41] = Code.null;
-    bytes[at + 42] = Code.null;
-    bytes[at + 43] = resumes === true ? Code.true : Code.false;
+    bytes[at + 25] = positionTagBytes;
+    let left = position;
+    for (let to = at + 25 + positionTagBytes; to > at + 25; to--, left = Math.floor(left / 16))
+      bytes[to] = digits[left % 16]!;
+    const rest = at + 26 + positionTagBytes;
+    bytes[rest] = Code.uint;
+    view.setUint32(rest + 1, 0);
+    bytes[rest + 5] = settled ? Code.true : Code.false;
+    bytes[rest + 6] = more ? Code.true : Code.false;
+    bytes[rest + 7] = Code.null;
+    bytes[rest + 8] = Code.null;
+    bytes[rest + 9] = resumes === true ? Code.true : Code.false;
     return at + resumableHeadBytes;
   }
 
