@@ -208,7 +208,7 @@ export class OutgoingLink extends Link implements Recipient {
     if (!this.deliveries.hasRoom || this.resumable?.isFull === true) return;
     if (this.stalled && this.granted > 0) return;
     this.stalled = false;
-    const target = Math.min(this.credit, this.deliveries.windowMax);
+    const target = Math.min(this.credit - (this.resumable?.pending ?? 0), this.deliveries.windowMax);
     const wanted = target - this.granted;
     // Not one by one.
     if (wanted <= 0 || (this.granted > 0 && wanted * 2 < target)) return;

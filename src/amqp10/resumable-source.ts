@@ -31,6 +31,8 @@ interface Arrived {
   readonly record: Uint8Array;
   readonly redelivered: boolean;
   readonly returns: number;
+  /** It has come once more since it was asked for: from another primary. */
+  isAgain: boolean;
 }
 
 interface Sent {
@@ -116,6 +118,11 @@ export class ResumableSource implements TerminusOwner {
 
   /** A delivery has come, which the link would take. */
   arrived(position: number, message: EnqueueView, redelivered: boolean, returns: number): void {
+    const before = this.acquiring.get(position);
+    if (before !== undefined) {
+      before.isAgain = true;
+      return;
+    }
     this.acquiring.set(position, copyOf(message, redelivered, returns));
     this.terminus.acquire(position);
   }
@@ -162,6 +169,11 @@ export class ResumableSource implements TerminusOwner {
   acquired(position: number, isTaken: boolean): void {
     const arrived = this.acquiring.get(position);
     if (arrived === undefined) return;
+    if (!isTaken && arrived.isAgain) {
+      arrived.isAgain = false;
+      this.terminus.acquire(position);
+      return;
+    }
     this.acquiring.delete(position);
     if (!isTaken) this.subscription?.release(position);
     else if (this.link.credit > 0) return this.send(position, arrived, false);
@@ -211,5 +223,5 @@ export class ResumableSource implements TerminusOwner {
 function copyOf({ bytes, start, length }: EnqueueView, redelivered: boolean, returns: number): Arrived {
   const record = new Uint8Array(length);
   record.set(bytes.subarray(start, start + length));
-  return { record, redelivered, returns };
+  return { record, redelivered, returns, isAgain: false };
 }

@@ -150,7 +150,6 @@ export class GroupService implements Flushable {
       this.flows.begin();
       this.uses.opened(options.tookOver);
       this.large.begin((boot) => this.attachments.has(boot));
-      this.termini.begin((boot) => this.attachments.has(boot));
       this.touch();
     });
     this.uses = new QueueUses(
@@ -387,6 +386,10 @@ export class GroupService implements Flushable {
   gone(boot: number): void {
     this.large.gone(boot);
     this.termini.nodeGone(boot);
+  }
+
+  opening(): void {
+    this.termini.begin((boot) => this.attachments.has(boot));
   }
 
   /** Runs `run` when the gate is open. */

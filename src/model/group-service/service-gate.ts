@@ -9,6 +9,8 @@ export interface ServiceGatePorts {
   served(incarnation: Lsn): ServedQueue | undefined;
   servedQueues(): Iterable<ServedQueue>;
   dispatchSoon(queue: ServedQueue): void;
+  /** It opens: before anything is done that has waited for it. */
+  opening(): void;
 }
 
 /** Holds back what a new primary would give out, until it is known what nodes' clients hold of the last one's (rule 13). */
@@ -50,6 +52,7 @@ export class ServiceGate {
 
   private opened(): void {
     this.isOpen = true;
+    this.ports.opening();
     // All that it names are served by now.
     this.handedOver?.queues.clear();
     this.ports.walk(this.opening());

@@ -111,7 +111,7 @@ export class Termini implements TerminusWatcher {
       const live = this.byId.get(terminus.id);
       if (live === undefined || state.queue(live.info.queue) === undefined) this.end(terminus, live);
       else {
-        if (live.info.toClient) this.holdAgain(live, terminus);
+        if (live.info.toClient && this.options.service.rules.acquiredKept) this.holdAgain(live, terminus);
         if (live.detachedAt === 0 && !isThere(bootOf(live.attach))) this.detach(live);
       }
     }
@@ -146,7 +146,7 @@ export class Termini implements TerminusWatcher {
     const message = this.view.set(bytes, view, start);
     if (message.queueCount === 0 || message.incarnation(0) !== terminiIncarnation) return true;
     const { id, attach } = terminusRecord(message);
-    return this.current(id, attach) !== undefined;
+    return this.current(id, attach) !== undefined || !this.options.service.rules.linksFenced;
   }
 
   /** That a delivery of such a link is there, and not settled. */
@@ -245,7 +245,7 @@ export class Termini implements TerminusWatcher {
     if (entry.holder !== attachment.slot || live.acquired >= unsettledMax) return false;
     queue.state.index.handOver(entry, this.slotOf(live));
     live.acquired++;
-    this.write(ofAcquired(live.id, live.attach, position), entry.durable);
+    if (this.options.service.rules.acquiresLogged) this.write(ofAcquired(live.id, live.attach, position), entry.durable);
     return true;
   }
 
