@@ -6,7 +6,7 @@
  * decided is settled by that, what is still being worked on is resumed and not given to the program a second time.
  */
 import { LinkLife, type ResumeOptions, terminusOf } from './link-life.js';
-import { type RheaConnection, type RheaContainer, type RheaContext, type RheaDelivery, type RheaLink, textOfTag } from './rhea.js';
+import { type RheaConnection, type RheaContainer, type RheaContext, type RheaDelivery, type RheaLink, sayUnsettled, textOfTag } from './rhea.js';
 
 export interface ReceiverOptions extends ResumeOptions {
   /** Deliveries that the program is given without having settled them; default: 100. */
@@ -18,6 +18,8 @@ type Decision = 'accept' | 'release' | 'reject';
 /** A message that has come. What is said of it is done when the promise resolves; it rejects if the link was away for too long. */
 export interface ResumedDelivery {
   readonly message: unknown;
+  /** The broker's name for the message, the same whenever it comes on this link. */
+  readonly tag: string;
   accept(): Promise<void>;
   release(): Promise<void>;
   reject(): Promise<void>;
@@ -71,8 +73,8 @@ export class ResumingReceiver {
       autoaccept: false,
       autosettle: true,
       credit_window: window,
-      unsettled: new Map([...this.held].map(([tag, held]) => [Buffer.from(tag, 'latin1'), this.stateOf(held)])),
     });
+    sayUnsettled(this.container, link, [...this.held].map(([tag, held]) => [tag, this.stateOf(held)] as const));
     link.on('receiver_open', () => this.attached(link.remote.attach?.unsettled ?? {}));
     link.on('message', (context) => this.came(context));
     link.on('settled', ({ delivery }) => {
@@ -112,6 +114,7 @@ export class ResumingReceiver {
     const decide = (decision: Decision): Promise<void> => this.decide(tag, held, decision);
     this.onMessage({
       message,
+      tag,
       accept: () => decide('accept'),
       release: () => decide('release'),
       reject: () => decide('reject'),

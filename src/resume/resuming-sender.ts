@@ -6,7 +6,7 @@
  * once more, in order.
  */
 import { LinkLife, type ResumeOptions, terminusOf } from './link-life.js';
-import { type RheaConnection, type RheaContainer, type RheaContext, type RheaSender, textOfTag } from './rhea.js';
+import { type RheaConnection, type RheaContainer, type RheaContext, type RheaSender, sayUnsettled, textOfTag } from './rhea.js';
 
 export type SendOutcome = 'accepted' | 'rejected' | 'released' | 'modified';
 const outcomes: readonly SendOutcome[] = ['accepted', 'rejected', 'released', 'modified'];
@@ -18,6 +18,7 @@ interface Pending {
 }
 
 export class ResumingSender {
+  private readonly container: RheaContainer;
   private readonly options: ResumeOptions;
   private readonly life: LinkLife;
   private link: RheaSender | undefined;
@@ -29,6 +30,7 @@ export class ResumingSender {
   private closed: (() => void) | undefined;
 
   constructor(container: RheaContainer, options: ResumeOptions) {
+    this.container = container;
     this.options = options;
     const lost = (): void => {
       this.link = undefined;
@@ -68,8 +70,8 @@ export class ResumingSender {
       snd_settle_mode: 0,
       rcv_settle_mode: 1,
       autosettle: false,
-      unsettled: new Map([...this.pending.keys()].map((tag) => [Buffer.from(tag, 'latin1'), null])),
     });
+    sayUnsettled(this.container, link, [...this.pending.keys()].map((tag) => [tag, null] as const));
     link.on('sender_open', () => this.attached(link));
     link.on('sendable', () => this.goOn());
     for (const outcome of outcomes) link.on(outcome, (context) => this.told(outcome, context));

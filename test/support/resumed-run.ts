@@ -14,7 +14,7 @@ export interface ResumedRun {
 
 export interface ResumedResult {
   /** Messages that were worked on more than once, and not at all. */
-  doubled: number[];
+  doubled: string[];
   missing: number[];
   outcomes: Record<string, number>;
   /** Times that a connection was lost, or a try failed. */
@@ -45,21 +45,28 @@ export async function runResumed(
     name: 'resumed',
     address: `/queues/${queue}`,
     retryMs: 20,
-    onTrouble: (reason) => result.troubles.push(reason),
+    onTrouble: (reason) => result.troubles.push(`${Math.round(performance.now())} ${reason}`),
   };
+  const tags: string[][] = [];
   const worked = new Uint32Array(messages);
   let done = 0;
-  const receiver = new ResumingReceiver(containerOf('worker'), options, ({ message, accept }) => {
-    worked[Number((message as Message).body)]!++;
+  const receiver = new ResumingReceiver(containerOf('worker'), options, ({ message, tag, accept }) => {
+    const number = Number((message as Message).body);
+    worked[number]!++;
+    (tags[number] ??= []).push(`${tag}@${Math.round(performance.now())}`);
     accept().then(
       () => done++,
       (error: Error) => result.troubles.push(error.message),
     );
   });
+  // Each kill has its share of the messages: the second half of it is under way then.
+  const share = messages / (kills + 1);
+  let allowed = share;
   const sender = new ResumingSender(containerOf('source'), options);
   const sending = (async () => {
     const open = new Set<Promise<void>>();
     for (let number = 0; number < messages; number++) {
+      while (number >= allowed) await sleep(5);
       const sent: Promise<void> = sender.send({ body: String(number) }).then((outcome) => {
         result.outcomes[outcome] = (result.outcomes[outcome] ?? 0) + 1;
         open.delete(sent);
@@ -70,21 +77,25 @@ export async function runResumed(
     await sender.close();
   })();
   for (let kill = 1; kill <= kills; kill++) {
-    await until(() => done >= (messages * kill) / (kills + 1), `${done} of ${messages} messages are worked on`);
+    await until(() => done >= share * (kill - 0.5), `${done} of ${messages} messages are worked on`);
     const victim = await cluster.leaderOf(queue);
     assert.ok(victim !== undefined, 'the queue has a primary');
+    if (process.env['UNDERSTUDY_KEEP'] !== undefined) console.log(Math.round(performance.now()), 'kill', victim.name, done);
     await victim.kill();
     await cluster.untilReplaced(queue, victim);
     await victim.start();
     await cluster.untilOnline(queue, cluster.nodes);
+    allowed = share * (kill + 1);
   }
+  allowed = messages;
   await sending;
   await until(() => done === messages && receiver.unsettled === 0, 'all are worked on').catch(() => {});
   for (const [number, times] of worked.entries()) {
     if (times === 0) result.missing.push(number);
-    if (times > 1) result.doubled.push(number);
+    if (times > 1) result.doubled.push(`${number}: ${tags[number]!.join(' ')}`);
   }
   receiver.close();
+  if (process.env['UNDERSTUDY_KEEP'] !== undefined) console.log(result.troubles.join('\n'));
   result.left = await messagesLeft(cluster);
   return result;
 }

@@ -61,7 +61,7 @@ export class Attachments {
     const { service } = this;
     const old = this.byNode.get(node);
     if (old !== undefined) this.close(old);
-    if (old !== undefined && old.boot !== boot) service.gone(old.boot);
+    if (old !== undefined && old.boot !== boot) this.bootGone(old.boot);
     const publisher = service.state.publishers.of(boot);
     const appended = Math.max(confirmed, this.taken(boot));
     const attachment = new Attachment(service, node, boot, client, this.takeSlot(), publisher, confirmed, appended);
@@ -92,7 +92,12 @@ export class Attachments {
     this.byNode.delete(attachment.node);
     this.close(attachment);
     this.retire(attachment);
-    this.service.gone(attachment.boot);
+    this.bootGone(attachment.boot);
+  }
+
+  private bootGone(boot: number): void {
+    this.service.large.gone(boot);
+    this.service.termini.nodeGone(boot);
   }
 
   /** Goes through many things, in slices as long as the service is there. */

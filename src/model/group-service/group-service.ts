@@ -141,11 +141,13 @@ export class GroupService implements Flushable {
     this.flows = new Flows(this, this.attachments, options.appender, this.rules);
     const { rules, outbox, flows, large } = this;
     this.publishes = new PublishLog({ ...options, traits: this.traits, rules, outbox, flows, large }, served);
-    this.termini = new Termini({ ...options, service: this, slots: this.attachments, dequeues: this.dequeues });
+    const { attachments, dequeues, answers } = this;
+    this.termini = new Termini({ ...options, service: this, attachments, dequeues, answers, gate: () => this.gate });
     this.units = new UnitLog(options.appender, this);
     this.wiringVersion = Math.min(options.state.wiringVersion, traits.wiringVersion);
     this.committedLsn = options.state.applied;
-    this.gate = new ServiceGate(this, !this.rules.waitReattach, options.handedOver, () => {
+    const opening = (): void => this.termini.begin();
+    this.gate = new ServiceGate(this, !this.rules.waitReattach, options.handedOver, opening, () => {
       this.care.begin();
       this.flows.begin();
       this.uses.opened(options.tookOver);
@@ -381,28 +383,6 @@ export class GroupService implements Flushable {
   }
 
   // ---- what attachments and queues ask ----
-
-  /** That boot of a node will not come back. */
-  gone(boot: number): void {
-    this.large.gone(boot);
-    this.termini.nodeGone(boot);
-  }
-
-  opening(): void {
-    this.termini.begin((boot) => this.attachments.has(boot));
-  }
-
-  /** Runs `run` when the gate is open. */
-  whenOpen(run: () => void): void {
-    if (this.gate.isOpen) run();
-    else this.gate.whenOpen(run);
-  }
-
-  /** Sends an answer when all that is in the log at the end of this turn is committed. */
-  answerCommitted(attachment: Attachment, send: (client: GroupClientPort) => void): void {
-    this.answers.addAfterCommit(attachment, send);
-    this.touch();
-  }
 
   /** Goes through many things, in slices as long as the service is there. */
   walk(steps: Iterator<number, void>, done?: () => void): void {

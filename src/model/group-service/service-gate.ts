@@ -9,8 +9,6 @@ export interface ServiceGatePorts {
   served(incarnation: Lsn): ServedQueue | undefined;
   servedQueues(): Iterable<ServedQueue>;
   dispatchSoon(queue: ServedQueue): void;
-  /** It opens: before anything is done that has waited for it. */
-  opening(): void;
 }
 
 /** Holds back what a new primary would give out, until it is known what nodes' clients hold of the last one's (rule 13). */
@@ -20,13 +18,24 @@ export class ServiceGate {
   private readonly waiting: (() => void)[] = [];
   private readonly ports: ServiceGatePorts;
   private readonly handedOver: HandOver | undefined;
+  private readonly beforeAll: () => void;
   private readonly onOpen: () => void;
 
-  /** @param onOpen it is open, and what `whenOpen` was told is being done */
-  constructor(ports: ServiceGatePorts, isOpen: boolean, handedOver: HandOver | undefined, onOpen: () => void) {
+  /**
+   * @param beforeAll it opens: to be done before anything that has waited for it
+   * @param onOpen it is open, and what `whenOpen` was told is being done
+   */
+  constructor(
+    ports: ServiceGatePorts,
+    isOpen: boolean,
+    handedOver: HandOver | undefined,
+    beforeAll: () => void,
+    onOpen: () => void,
+  ) {
     this.ports = ports;
     this.isOpen = isOpen;
     this.handedOver = handedOver;
+    this.beforeAll = beforeAll;
     this.onOpen = onOpen;
   }
 
@@ -52,7 +61,7 @@ export class ServiceGate {
 
   private opened(): void {
     this.isOpen = true;
-    this.ports.opening();
+    this.beforeAll();
     // All that it names are served by now.
     this.handedOver?.queues.clear();
     this.ports.walk(this.opening());

@@ -25,9 +25,12 @@ import type {
 } from '../terminus/operations.js';
 import { ofAcquired, ofTerminus, terminusRecord } from '../terminus/terminus-record.js';
 import type { TerminusState, TerminusWatcher } from '../terminus/terminus-table.js';
+import type { Answers } from './answers.js';
 import type { Attachment } from './attachment.js';
+import type { Attachments } from './attachments.js';
 import type { DequeueLog } from './dequeue-log.js';
 import type { GroupService } from './group-service.js';
+import type { ServiceGate } from './service-gate.js';
 
 /** Termini of a group. */
 const terminiMax = 4096;
@@ -43,7 +46,9 @@ export interface TerminiOptions {
   readonly clock: Pick<Clock, 'wall'>;
   readonly logger: Logger;
   readonly dequeues: DequeueLog;
-  readonly slots: { takeSlot(): number; freeSlot(slot: number): void };
+  readonly attachments: Pick<Attachments, 'has' | 'takeSlot' | 'freeSlot'>;
+  readonly answers: Answers;
+  gate(): ServiceGate;
 }
 
 /** A terminus as the log's end has it. */
@@ -104,15 +109,15 @@ export class Termini implements TerminusWatcher {
 
   // ---- the gate ----
 
-  /** Nodes have named what they hold: what links have acquired is theirs. @param isThere a node is attached in that boot */
-  begin(isThere: (boot: number) => boolean): void {
-    const { state } = this.options;
+  /** Nodes have named what they hold: what links have acquired is theirs. */
+  begin(): void {
+    const { state, attachments } = this.options;
     for (const terminus of [...state.termini.values()]) {
       const live = this.byId.get(terminus.id);
       if (live === undefined || state.queue(live.info.queue) === undefined) this.end(terminus, live);
       else {
         if (live.info.toClient && this.options.service.rules.acquiredKept) this.holdAgain(live, terminus);
-        if (live.detachedAt === 0 && !isThere(bootOf(live.attach))) this.detach(live);
+        if (live.detachedAt === 0 && !attachments.has(bootOf(live.attach))) this.detach(live);
       }
     }
     this.lookLater();
@@ -158,7 +163,9 @@ export class Termini implements TerminusWatcher {
   // ---- what nodes ask ----
 
   asked(attachment: Attachment, request: number, operation: TerminusOperation): void {
-    this.options.service.whenOpen(() => this.do(attachment, request, operation));
+    const gate = this.options.gate();
+    if (gate.isOpen) this.do(attachment, request, operation);
+    else gate.whenOpen(() => this.do(attachment, request, operation));
   }
 
   private do(attachment: Attachment, request: number, operation: TerminusOperation): void {
@@ -334,7 +341,7 @@ export class Termini implements TerminusWatcher {
   private forget(live: Live): void {
     this.byId.delete(live.id);
     if (this.byKey.get(live.info.key) === live) this.byKey.delete(live.info.key);
-    if (live.slot !== 0) this.options.slots.freeSlot(live.slot);
+    if (live.slot !== 0) this.options.attachments.freeSlot(live.slot);
   }
 
   private lookLater(): void {
@@ -405,8 +412,8 @@ export class Termini implements TerminusWatcher {
   }
 
   private answer(attachment: Attachment, request: number, make: () => TerminusAnswer): void {
-    const { service } = this.options;
-    this.answers.push(() => service.answerCommitted(attachment, (client) => client.terminusAnswered(request, make())));
+    const { service, answers } = this.options;
+    this.answers.push(() => answers.addAfterCommit(attachment, (client) => client.terminusAnswered(request, make())));
     service.touch();
   }
 
@@ -423,7 +430,7 @@ export class Termini implements TerminusWatcher {
   }
 
   private slotOf(live: Live): number {
-    if (live.slot === 0) live.slot = this.options.slots.takeSlot();
+    if (live.slot === 0) live.slot = this.options.attachments.takeSlot();
     return live.slot;
   }
 }
