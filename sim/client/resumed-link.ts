@@ -14,7 +14,12 @@ export interface LinkPlan {
   readonly publisher: number;
 }
 
-function attach(broker: Broker, { queue, name }: LinkPlan, toClient: boolean, outcomes: AcquiredOutcomes): Promise<Terminus> {
+function attach(
+  broker: Broker,
+  { queue, name }: LinkPlan,
+  toClient: boolean,
+  outcomes: AcquiredOutcomes,
+): Promise<Terminus> {
   const request = { vhost: '/', queue, user: 'sim', container: 'sim', link: name, toClient, timeoutMs: -1, outcomes };
   return broker.termini.attach(request).then((terminus) => {
     if (terminus === undefined) throw new Error(`links to queue '${queue}' cannot be resumed`);
@@ -41,7 +46,6 @@ export class NodeSender implements PublishOwner, TerminusOwner {
   static async attach(broker: Broker, plan: LinkPlan): Promise<NodeSender> {
     return new NodeSender(broker, plan, await attach(broker, plan, false, noOutcomes));
   }
-
 
   /** Undefined: it has no outcome here, the link is over. */
   send(number: number): Promise<Outcome | undefined> {

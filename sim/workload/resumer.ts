@@ -63,7 +63,11 @@ abstract class Resumer extends Actor implements Stirred {
   }
 
   /** Undefined: the connection or the link is gone. */
-  protected async ask<T>(connection: Connection, what: string, run: (session: Session) => Promise<T>): Promise<T | undefined> {
+  protected async ask<T>(
+    connection: Connection,
+    what: string,
+    run: (session: Session) => Promise<T>,
+  ): Promise<T | undefined> {
     const outcome = await this.patiently(what, connection, connection.request(run));
     this.world.trace.add(this.name, `${what}: ${outcome.kind}`);
     return outcome.kind === 'ok' ? outcome.value : undefined;

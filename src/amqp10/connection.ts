@@ -388,7 +388,11 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     this.frames.frameMax = Math.min(open.maxFrameSize, this.limits.frameMax);
     this.sessions.peerChannelMax = open.channelMax;
     this.peerIdleMs = open.idleTimeOut ?? 0;
-    this.own = enter({ authenticator, occupancy, hasVhost: (name) => broker.hasVhost(name) }, this.user, vhostOf(open.hostname));
+    this.own = enter(
+      { authenticator, occupancy, hasVhost: (name) => broker.hasVhost(name) },
+      this.user,
+      vhostOf(open.hostname),
+    );
     this.container = open.containerId;
     this.vhost = vhostOf(open.hostname);
     this.step = Step.admission;

@@ -6,7 +6,15 @@
  * decided is settled by that, what is still being worked on is resumed and not given to the program a second time.
  */
 import { LinkLife, type ResumeOptions, terminusOf } from './link-life.js';
-import { type RheaConnection, type RheaContainer, type RheaContext, type RheaDelivery, type RheaLink, sayUnsettled, textOfTag } from './rhea.js';
+import {
+  type RheaConnection,
+  type RheaContainer,
+  type RheaContext,
+  type RheaDelivery,
+  type RheaLink,
+  sayUnsettled,
+  textOfTag,
+} from './rhea.js';
 
 export interface ReceiverOptions extends ResumeOptions {
   /** Deliveries that the program is given without having settled them; default: 100. */
@@ -74,7 +82,11 @@ export class ResumingReceiver {
       autosettle: true,
       credit_window: window,
     });
-    sayUnsettled(this.container, link, [...this.held].map(([tag, held]) => [tag, this.stateOf(held)] as const));
+    sayUnsettled(
+      this.container,
+      link,
+      [...this.held].map(([tag, held]) => [tag, this.stateOf(held)] as const),
+    );
     link.on('receiver_open', () => this.attached(link.remote.attach?.unsettled ?? {}));
     link.on('message', (context) => this.came(context));
     link.on('settled', ({ delivery }) => {

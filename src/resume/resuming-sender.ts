@@ -6,7 +6,14 @@
  * once more, in order.
  */
 import { LinkLife, type ResumeOptions, terminusOf } from './link-life.js';
-import { type RheaConnection, type RheaContainer, type RheaContext, type RheaSender, sayUnsettled, textOfTag } from './rhea.js';
+import {
+  type RheaConnection,
+  type RheaContainer,
+  type RheaContext,
+  type RheaSender,
+  sayUnsettled,
+  textOfTag,
+} from './rhea.js';
 
 export type SendOutcome = 'accepted' | 'rejected' | 'released' | 'modified';
 const outcomes: readonly SendOutcome[] = ['accepted', 'rejected', 'released', 'modified'];
@@ -71,7 +78,11 @@ export class ResumingSender {
       rcv_settle_mode: 1,
       autosettle: false,
     });
-    sayUnsettled(this.container, link, [...this.pending.keys()].map((tag) => [tag, null] as const));
+    sayUnsettled(
+      this.container,
+      link,
+      [...this.pending.keys()].map((tag) => [tag, null] as const),
+    );
     link.on('sender_open', () => this.attached(link));
     link.on('sendable', () => this.goOn());
     for (const outcome of outcomes) link.on(outcome, (context) => this.told(outcome, context));

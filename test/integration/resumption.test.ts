@@ -8,7 +8,10 @@ it('a sender and a receiver that resume over kills of the primary: every message
   await withCluster([], async (cluster) => {
     const messages = 1200;
     const { doubled, missing, outcomes, left, troubles } = await runResumed(cluster, { messages, kills: 2 });
-    assert.deepEqual({ doubled, missing, outcomes, left }, { doubled: [], missing: [], outcomes: { accepted: messages }, left: 0 });
+    assert.deepEqual(
+      { doubled, missing, outcomes, left },
+      { doubled: [], missing: [], outcomes: { accepted: messages }, left: 0 },
+    );
     assert.ok(troubles.length > 0, 'no connection was lost');
   });
 });

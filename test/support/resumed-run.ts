@@ -80,7 +80,8 @@ export async function runResumed(
     await until(() => done >= share * (kill - 0.5), `${done} of ${messages} messages are worked on`);
     const victim = await cluster.leaderOf(queue);
     assert.ok(victim !== undefined, 'the queue has a primary');
-    if (process.env['UNDERSTUDY_KEEP'] !== undefined) console.log(Math.round(performance.now()), 'kill', victim.name, done);
+    if (process.env['UNDERSTUDY_KEEP'] !== undefined)
+      console.log(Math.round(performance.now()), 'kill', victim.name, done);
     await victim.kill();
     await cluster.untilReplaced(queue, victim);
     await victim.start();

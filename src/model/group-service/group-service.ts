@@ -22,7 +22,7 @@ import { type Flushable, Phase } from '../../base/turn.js';
 import type { Chunk } from '../../log/chunk.js';
 import { epochStart, type Lsn } from '../../log/lsn.js';
 import { type HeaderCodec, opaqueHeaders } from '../dead-letter/death.js';
-import type { GroupAppender, GroupClientPort, GroupServicePort, HeldMessage } from '../group-port.js';
+import type { GroupAppender, GroupClientPort, GroupServicePort, HeldMessage, QueueUse } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
 import type { DeadLettering } from '../queue/queue-traits.js';
 import { Answers } from './answers.js';
@@ -111,7 +111,7 @@ export class GroupService implements Flushable {
     this.rules = options.rules ?? allRules;
     this.flagBefore = this.rules.flagOld ? (options.handedOver?.flagBefore ?? epochStart(options.epoch)) : 0;
     this.timers = new ServiceTimers(options.clock);
-    const traits = options.traits ?? allPlain;
+    const { traits = allPlain } = options;
     this.traits = new TraitsOf(traits);
     this.expiry = new Expiry(options.clock);
     this.leases = new Leases(options.clock, (queue) => {
@@ -121,49 +121,34 @@ export class GroupService implements Flushable {
     this.returns = new ReturnLog(options.appender, options.state.returns, this.rules);
     const touch = (): void => this.touch();
     const served = (incarnation: Lsn): ServedQueue | undefined => this.served(incarnation);
-    this.outbox = new OutboxLog({
-      ...options,
-      rules: this.rules,
-      headers: this.headers,
-      isPaused: () => this.paused,
-      touch,
-      loaded: (queue, chunk) => this.loaded(queue, chunk),
-      after: this.timers.after,
-    });
-    const published = (): Lsn => this.publishes.last;
+    const isPaused = (): boolean => this.paused;
+    const loaded = (queue: ServedQueue, chunk: Chunk): void => this.loaded(queue, chunk);
+    const { attachments, dequeues, answers, rules, headers } = this;
     const { after } = this.timers;
+    this.outbox = new OutboxLog({ ...options, rules, headers, isPaused, touch, loaded, after });
+    const published = (): Lsn => this.publishes.last;
     const walk = (steps: Iterator<number, void>): void => this.walk(steps);
-    this.large = new LargeLog({ ...options, rules: this.rules, touch, after, published, walk });
+    this.large = new LargeLog({ ...options, rules, touch, after, published, walk });
     this.reads = new BodyReads({ ...options, touch, after });
     this.dispatcher = new Dispatcher(options.state, touch);
-    this.purges = new Purges(this, this.answers, () => this.isClosed);
+    this.purges = new Purges(this, answers, () => this.isClosed);
     this.care = new QueueCare(this);
-    this.flows = new Flows(this, this.attachments, options.appender, this.rules);
-    const { rules, outbox, flows, large } = this;
+    this.flows = new Flows(this, attachments, options.appender, rules);
+    const { outbox, flows, large } = this;
     this.publishes = new PublishLog({ ...options, traits: this.traits, rules, outbox, flows, large }, served);
-    const { attachments, dequeues, answers } = this;
     this.termini = new Termini({ ...options, service: this, attachments, dequeues, answers, gate: () => this.gate });
     this.units = new UnitLog(options.appender, this);
     this.wiringVersion = Math.min(options.state.wiringVersion, traits.wiringVersion);
     this.committedLsn = options.state.applied;
-    const opening = (): void => this.termini.begin();
-    this.gate = new ServiceGate(this, !this.rules.waitReattach, options.handedOver, opening, () => {
+    this.gate = new ServiceGate(this, this.termini, !rules.waitReattach, options.handedOver, () => {
       this.care.begin();
       this.flows.begin();
       this.uses.opened(options.tookOver);
       this.large.begin((boot) => this.attachments.has(boot));
       this.touch();
     });
-    this.uses = new QueueUses(
-      {
-        state: options.state,
-        queueUse: (incarnation, use) => options.queueUse(incarnation, use),
-        walk: (steps) => this.attachments.walk(steps),
-        after: this.timers.after,
-        isClosed: () => this.isClosed,
-      },
-      this.gate.isOpen,
-    );
+    const queueUse = (incarnation: Lsn, use: QueueUse): void => options.queueUse(incarnation, use);
+    this.uses = new QueueUses({ ...options, queueUse, walk, after, isClosed: () => this.isClosed }, this.gate.isOpen);
   }
 
   // ---- what replication tells ----

@@ -252,7 +252,8 @@ export class Termini implements TerminusWatcher {
     if (entry.holder !== attachment.slot || live.acquired >= unsettledMax) return false;
     queue.state.index.handOver(entry, this.slotOf(live));
     live.acquired++;
-    if (this.options.service.rules.acquiresLogged) this.write(ofAcquired(live.id, live.attach, position), entry.durable);
+    if (this.options.service.rules.acquiresLogged)
+      this.write(ofAcquired(live.id, live.attach, position), entry.durable);
     return true;
   }
 
