@@ -388,13 +388,9 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     this.frames.frameMax = Math.min(open.maxFrameSize, this.limits.frameMax);
     this.sessions.peerChannelMax = open.channelMax;
     this.peerIdleMs = open.idleTimeOut ?? 0;
-    this.own = enter(
-      { authenticator, occupancy, hasVhost: (name) => broker.hasVhost(name) },
-      this.user,
-      vhostOf(open.hostname),
-    );
-    this.container = open.containerId;
-    this.vhost = vhostOf(open.hostname);
+    const vhost = vhostOf(open.hostname);
+    this.own = enter({ authenticator, occupancy, hasVhost: (name) => broker.hasVhost(name) }, this.user, vhost);
+    [this.vhost, this.container] = [vhost, open.containerId];
     this.step = Step.admission;
     this.deadline.cancel();
     this.deadline = this.clock.after(this.limits.admissionWaitMs, () => this.turnAway());

@@ -14,7 +14,7 @@
  *       other types than the specification's; messages that wait for their time (the queue `delayedIncarnation`); headers of messages
  *       that clients are not shown (RecordFlag.hidden); queues whose publishers wait (FrameType.flow); messages whose body is in parts
  *       (RecordFlag.large, the queue `partsIncarnation`, FrameType.bodyRead, bodyHold, bodyDone, openUploads, bodyPart, bodyGone);
- *       messages of AMQP 1.0 (MessageFormat.amqp10); users, permissions, limits, vhosts and operators' policies, which older nodes
+ *       messages of AMQP 1.0 (MessageFormat.amqp10); links that are resumed (the queue `terminiIncarnation`, FrameType.terminus, terminusAnswered); users, permissions, limits, vhosts and operators' policies, which older nodes
  *       would not see
  *
  * A version only adds: record kinds, frame types, fields at an end. What was there is never changed, and a number never used

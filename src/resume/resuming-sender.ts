@@ -108,6 +108,8 @@ export class ResumingSender {
   private told(outcome: SendOutcome, { delivery }: RheaContext): void {
     if (delivery === undefined) return;
     delivery.update(true);
+    // We settle last, and nobody answers: rhea keeps, and has room for, 2,048 deliveries whose other end has not settled.
+    delivery.remote_settled = true;
     this.settle(textOfTag(delivery.tag), outcome);
   }
 

@@ -10,6 +10,7 @@ export interface RheaContext {
 export interface RheaDelivery {
   readonly tag: Uint8Array | string;
   readonly remote_state?: { readonly error?: { readonly condition?: string; readonly description?: string } };
+  remote_settled: boolean;
   update(settled: boolean | undefined, state?: unknown): void;
   accept(): void;
   release(): void;
