@@ -17,7 +17,7 @@ import {
 /** §2.8.3: the receiver settles when the sender has. */
 export const settleSecond = 1;
 const positionTag = new RegExp(`^[0-9a-f]{${positionTagBytes}}$`);
-/** Bytes that a map may leave to the rest of an attach in a frame. */
+/** Bytes that a map leaves to the rest of an attach in a frame; half of a frame if that is less. */
 const spareBytes = 2048;
 /** Of a map's entry, besides the tag: its head, and a state. */
 const entryBytes = 12;
@@ -110,7 +110,7 @@ export function answerUnsettled(
   state: () => Value,
   frameMax: number,
 ): readonly UnsettledKey[] {
-  let room = frameMax - spareBytes;
+  let room = frameMax - Math.min(spareBytes, frameMax / 2);
   const entries: [Value, Value][] = [];
   let at = 0;
   for (; at < keys.length; at++) {

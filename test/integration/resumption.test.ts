@@ -6,7 +6,7 @@ import { withCluster } from '../support/with-cluster.js';
 
 it('a sender and a receiver that resume over kills of the primary: every message exactly once', async () => {
   await withCluster([], async (cluster) => {
-    const messages = 1200;
+    const messages = 600;
     const { doubled, missing, outcomes, left, troubles } = await runResumed(cluster, { messages, kills: 2 });
     assert.deepEqual(
       { doubled, missing, outcomes, left },

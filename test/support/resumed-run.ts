@@ -62,7 +62,8 @@ export async function runResumed(
   // Each kill has its share of the messages: the second half of it is under way then.
   const share = messages / (kills + 1);
   let allowed = share;
-  const sender = new ResumingSender(containerOf('source'), options);
+  const [first, ...others] = options.nodes;
+  const sender = new ResumingSender(containerOf('source'), { ...options, nodes: [...others, first!] });
   const sending = (async () => {
     const open = new Set<Promise<void>>();
     for (let number = 0; number < messages; number++) {

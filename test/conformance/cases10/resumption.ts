@@ -27,7 +27,7 @@ interface World {
   readonly client: Client;
   readonly queue: string;
   /** A connection of the container, with a session on channel 0. */
-  connect(container?: string): Promise<RawClient10>;
+  connect(container?: string, frameMax?: number): Promise<RawClient10>;
 }
 
 function resumeRule(source: string, title: string, body: (world: World) => Promise<void>): Case {
@@ -39,8 +39,8 @@ function resumeRule(source: string, title: string, body: (world: World) => Promi
       const open: RawClient10[] = [];
       const client = await session.client();
       const queue = await client.queue();
-      const connect = async (container = queue): Promise<RawClient10> => {
-        const raw = await RawClient10.open(session.target.port, { containerId: container }, session.patienceMs);
+      const connect = async (containerId = queue, maxFrameSize = 65_536): Promise<RawClient10> => {
+        const raw = await RawClient10.open(session.target.port, { containerId, maxFrameSize }, session.patienceMs);
         open.push(raw);
         await raw.begin();
         return raw;
@@ -197,6 +197,31 @@ export const resumption10: readonly Case[] = [
     const known = mapOf([[Buffer.from('tag-a'), null]]);
     assert.deepEqual(tagsOf(await sender(third, queue, { unsettled: known })), ['tag-a']);
     await third.expect(Descriptor.flow);
+  }),
+  resumeRule('§2.7.3', 'a map that fits into no frame of the client comes piece by piece', async (world) => {
+    const { queue, connect, client } = world;
+    const first = await connect();
+    await sender(first, queue);
+    await first.expect(Descriptor.flow);
+    const left = new Set(Array.from({ length: 40 }, (_, i) => `delivery-${i}`));
+    for (const tag of left) first.transfer(message('a'), { deliveryTag: Buffer.from(tag) });
+    await waitForMessages(client, queue, left.size);
+    await drop(first);
+    const second = await connect(queue, 512);
+    let pieces = 0;
+    for (let isWhole = false; !isWhole; pieces++) {
+      const known = mapOf([...left].map((tag) => [Buffer.from(tag), null] as const));
+      const answer = await sender(second, queue, { unsettled: known });
+      const tags = tagsOf(answer);
+      assert.ok(tags.length > 0);
+      for (const tag of tags) assert.ok(left.delete(tag), tag);
+      isWhole = !answer.incompleteUnsettled;
+      if (isWhole) await second.expect(Descriptor.flow);
+      second.send(0, Object.assign(new Detach(), { handle: 0 }));
+      assert.equal((await second.expect(Descriptor.detach)).closed, false);
+    }
+    assert.ok(pieces > 1);
+    assert.equal(left.size, 0);
   }),
   resumeRule(
     '§2.6.3',
