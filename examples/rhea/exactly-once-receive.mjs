@@ -19,8 +19,8 @@ const options = {
 new ResumingReceiver(rhea.create_container({ id: 'exactly-once-receive' }), options, async ({ message, accept }) => {
   if (seen.has(message.body)) console.log(`${message.body} came twice, ${++twice} in all: was it sent twice?`);
   seen.add(message.body);
+  if (seen.size % 100 === 0) console.log(`${seen.size} messages, the last one ${message.body}`);
   // Done when it resolves: the broker will not give it to anybody again.
   await accept();
-  if (seen.size % 100 === 0) console.log(`${seen.size} messages, the last one ${message.body}`);
 });
 console.log('waiting for messages; end with Ctrl+C');

@@ -1,4 +1,4 @@
-import { type AmqpError, Attach, Detach } from './codec/index.js';
+import { type AmqpError, Attach, Condition, Detach } from './codec/index.js';
 import type { SessionHost } from './session-host.js';
 
 export const LinkState = {
@@ -71,7 +71,8 @@ export abstract class Link {
       condition: error.condition,
       error: error.message,
     });
-    if (this.canResume) this.isClosing = false;
+    // Of a queue that is gone nothing can be resumed.
+    if (this.canResume) this.isClosing = error.condition === Condition.resourceDeleted;
     if (this.state === LinkState.attaching) this.sendAttach(this.refusal());
     else this.release();
     this.sendDetach(error);

@@ -135,8 +135,10 @@ export class Termini implements TerminusWatcher {
 
   /** That boot of a node will not come back: the links of its clients are detached. */
   nodeGone(boot: number): void {
-    for (const live of this.byId.values()) if (live.detachedAt === 0 && bootOf(live.attach) === boot) this.detach(live);
-    this.lookLater();
+    const isAny = [...this.byKey.values()].some(
+      ({ detachedAt, attach }) => detachedAt === 0 && bootOf(attach) === boot,
+    );
+    if (isAny) this.look();
   }
 
   queueGone(incarnation: Lsn): void {
@@ -145,9 +147,12 @@ export class Termini implements TerminusWatcher {
 
   // ---- publishes ----
 
-  /** May the unit whose first message is at `start` come into the log? Not if it is of a link that is attached elsewhere by now. */
-  admits(bytes: Uint8Array, view: DataView, start: number): boolean {
-    if (start >= bytes.length) return true;
+  /**
+   * May the unit come into the log whose messages are at [start, end)? Not if it is of a link that is attached elsewhere by now: the first
+   * one says whose it is.
+   */
+  admits(bytes: Uint8Array, view: DataView, start: number, end: number): boolean {
+    if (start >= end) return true;
     const message = this.view.set(bytes, view, start);
     if (message.queueCount === 0 || message.incarnation(0) !== terminiIncarnation) return true;
     const { id, attach } = terminusRecord(message);
@@ -236,6 +241,7 @@ export class Termini implements TerminusWatcher {
       this.writeTerminus(live);
     }
     this.settle(live, outcomes);
+    for (const entry of state.termini.get(live.id)?.replaced ?? []) this.leave(entry);
     const { id } = live;
     const keys = (): UnsettledKey[] =>
       [...(state.termini.get(id)?.unsettled ?? [])].filter(([, record]) => !this.left.has(record)).map(([key]) => key);
@@ -330,8 +336,9 @@ export class Termini implements TerminusWatcher {
   }
 
   /** What it has acquired goes back when its records have left; what it has sent is forgotten. */
-  private end({ record, unsettled }: TerminusState, live: Live | undefined): void {
+  private end({ record, unsettled, replaced }: TerminusState, live: Live | undefined): void {
     for (const entry of unsettled.values()) this.leave(entry);
+    for (const entry of replaced) this.leave(entry);
     this.leave(record);
     if (live === undefined) return;
     this.leave(live.record);
@@ -347,8 +354,10 @@ export class Termini implements TerminusWatcher {
 
   private lookLater(): void {
     if (this.isLooking) return;
-    const isAny = [...this.byKey.values()].some(({ detachedAt, info }) => detachedAt > 0 && info.timeoutMs >= 0);
-    if (!isAny) return;
+    const { service, attachments } = this.options;
+    const isWaiting = ({ detachedAt, info, attach }: Live): boolean =>
+      (detachedAt > 0 && info.timeoutMs >= 0) || (service.isPaused && !attachments.has(bootOf(attach)));
+    if (![...this.byKey.values()].some(isWaiting)) return;
     this.isLooking = true;
     this.options.service.timers.after(lookMs, () => {
       this.isLooking = false;
@@ -357,12 +366,16 @@ export class Termini implements TerminusWatcher {
   }
 
   private look(): void {
-    const now = this.options.clock.wall();
-    if (!this.options.service.isPaused)
+    const { clock, service, attachments } = this.options;
+    // Nothing comes into the log of a group that is being given away: the next primary looks at it.
+    if (!service.isPaused) {
+      const now = clock.wall();
       for (const live of [...this.byKey.values()]) {
         const { detachedAt, info } = live;
+        if (detachedAt === 0 && !attachments.has(bootOf(live.attach))) this.detach(live);
         if (detachedAt > 0 && info.timeoutMs >= 0 && now >= detachedAt + info.timeoutMs) this.endLive(live);
       }
+    }
     this.lookLater();
   }
 

@@ -62,7 +62,7 @@ export class UnitLog {
   append(bytes: Uint8Array, view: DataView, start: number): boolean {
     const { appender } = this;
     const { publishes, rules, termini } = this.service;
-    if (!termini.admits(bytes, view, messagesStart(view, start))) {
+    if (!termini.admits(bytes, view, messagesStart(view, start), start + view.getUint32(start, true))) {
       publishes.appendNumber(view.getUint32(start + 16, true), view.getFloat64(start + 24, true));
       return false;
     }

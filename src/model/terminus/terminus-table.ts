@@ -20,6 +20,8 @@ export class TerminusState {
   detachedAt = 0;
   /** Deliveries that are not settled, with the positions of their records. */
   readonly unsettled: Map<UnsettledKey, Lsn> = new Map();
+  /** Records of deliveries whose tags were used again before they were settled. */
+  readonly replaced: Set<Lsn> = new Set();
 
   constructor(id: string) {
     this.id = id;
@@ -61,7 +63,9 @@ export class TerminusTable implements GroupObserver {
       this.byId.set(id, terminus);
     }
     if (kind !== TerminusEntry.terminus) {
-      terminus.unsettled.set(key, position);
+      const before = terminus.unsettled.get(key);
+      if (before !== undefined && before !== position) terminus.replaced.add(Math.min(before, position));
+      terminus.unsettled.set(key, Math.max(before ?? 0, position));
       this.entries.set(position, [terminus, key]);
       return;
     }
@@ -81,8 +85,11 @@ export class TerminusTable implements GroupObserver {
     if (entry !== undefined) {
       const [terminus, key] = entry;
       this.entries.delete(position);
-      if (terminus.unsettled.get(key) === position) terminus.unsettled.delete(key);
-      this.watcher?.settled(terminus, key);
+      terminus.replaced.delete(position);
+      if (terminus.unsettled.get(key) === position) {
+        terminus.unsettled.delete(key);
+        this.watcher?.settled(terminus, key);
+      }
       this.forgetIfOver(terminus);
       return;
     }
@@ -104,7 +111,7 @@ export class TerminusTable implements GroupObserver {
   }
 
   private forgetIfOver(terminus: TerminusState): void {
-    if (terminus.record !== 0 || terminus.unsettled.size > 0) return;
+    if (terminus.record !== 0 || terminus.unsettled.size + terminus.replaced.size > 0) return;
     this.byId.delete(terminus.id);
     this.watcher?.forgotten(terminus);
   }
