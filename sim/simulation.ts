@@ -132,6 +132,7 @@ export class Simulation {
             delays: scenario.delays ?? false,
             flows: scenario.flows ?? false,
             transactions: scenario.transactions ?? false,
+            resumes: scenario.resumes ?? false,
             kinds: scenario.kinds ?? [],
           }),
       ...(options.kinds === undefined ? {} : { kinds: options.kinds }),

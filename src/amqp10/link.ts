@@ -1,4 +1,4 @@
-import { type AmqpError, Attach, Detach } from './codec/index.js';
+import { type AmqpError, Attach, Condition, Detach } from './codec/index.js';
 import type { SessionHost } from './session-host.js';
 
 export const LinkState = {
@@ -73,7 +73,8 @@ export abstract class Link {
       condition: error.condition,
       error: error.message,
     });
-    if (this.canResume) this.isClosing = false;
+    // Of a queue that is gone nothing can be resumed.
+    if (this.canResume) this.isClosing = error.condition === Condition.resourceDeleted;
     if (this.state === LinkState.attaching) this.sendAttach(this.refusal());
     else this.release();
     this.sendDetach(error);
@@ -115,7 +116,7 @@ export abstract class Link {
   /** The session, the output or the client takes more: of links on which the client receives. */
   replenish(): void {}
 
-  /** What it is about outlasts this attachment of the link. */
+  /** What it is about, or what is unsettled of it, outlasts this attachment of the link. */
   protected get canResume(): boolean {
     return false;
   }

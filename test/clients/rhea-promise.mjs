@@ -11,9 +11,23 @@ let sender;
 
 function options() {
   const { hostname: host, port } = new URL(urls[node++ % urls.length]);
-  const all = { host, port: Number(port), username: 'guest', password: 'guest', reconnect: false, operationTimeoutInSeconds: 5 };
+  const all = {
+    host,
+    port: Number(port),
+    username: 'guest',
+    password: 'guest',
+    reconnect: false,
+    operationTimeoutInSeconds: 5,
+  };
   if (!overWeb) return all;
-  return { ...all, webSocketOptions: { webSocket: WebSocket, url: `ws://${host}:${port}/$servicebus/websocket`, protocol: ['AMQPWSB10'] } };
+  return {
+    ...all,
+    webSocketOptions: {
+      webSocket: WebSocket,
+      url: `ws://${host}:${port}/$servicebus/websocket`,
+      protocol: ['AMQPWSB10'],
+    },
+  };
 }
 
 /** Until it is connected: with links in both directions, of which the one that sends is ours to use. */

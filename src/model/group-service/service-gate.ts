@@ -18,13 +18,24 @@ export class ServiceGate {
   private readonly waiting: (() => void)[] = [];
   private readonly ports: ServiceGatePorts;
   private readonly handedOver: HandOver | undefined;
+  private readonly first: { begin(): void };
   private readonly onOpen: () => void;
 
-  /** @param onOpen it is open, and what `whenOpen` was told is being done */
-  constructor(ports: ServiceGatePorts, isOpen: boolean, handedOver: HandOver | undefined, onOpen: () => void) {
+  /**
+   * @param first it opens: to be told before anything is done that has waited for it
+   * @param onOpen it is open, and what `whenOpen` was told is being done
+   */
+  constructor(
+    ports: ServiceGatePorts,
+    first: { begin(): void },
+    isOpen: boolean,
+    handedOver: HandOver | undefined,
+    onOpen: () => void,
+  ) {
     this.ports = ports;
     this.isOpen = isOpen;
     this.handedOver = handedOver;
+    this.first = first;
     this.onOpen = onOpen;
   }
 
@@ -50,6 +61,7 @@ export class ServiceGate {
 
   private opened(): void {
     this.isOpen = true;
+    this.first.begin();
     // All that it names are served by now.
     this.handedOver?.queues.clear();
     this.ports.walk(this.opening());
