@@ -30,7 +30,7 @@ const offered = [
 ];
 
 const handshakes: readonly Case[] = [
-  ...['AMQP\0\0\x08\0', 'HTTP/1.1', 'GET / HT'].map((header) =>
+  ...['AMQP\0\0\x08\0', 'HTTP/1.1', 'POST / H'].map((header) =>
     handshake(
       '§4.2.2',
       `the header ${JSON.stringify(header)} is answered with ours, and the socket closed`,
