@@ -17,7 +17,7 @@ import {
   type DispositionView,
   stateAt,
 } from './codec/index.js';
-import { LinkError, toAmqpError } from './errors.js';
+import { describeFault, LinkError, toAmqpError } from './errors.js';
 import { Outcome } from '../model/unacked.js';
 import { outcomeOf } from './outcome-of.js';
 import type { SessionHost } from './session-host.js';
@@ -150,7 +150,8 @@ export class ResumableSource implements TerminusOwner {
   /** What the client says of a delivery of this link. */
   decide(id: number, view: DispositionView): void {
     const position = this.byId.get(id)!;
-    const sent = this.sent.get(position)!;
+    const sent = this.sent.get(position);
+    if (sent === undefined) return;
     const outcome = outcomeOf(view);
     if (view.settled) {
       sent.isSettled = true;
@@ -203,7 +204,14 @@ export class ResumableSource implements TerminusOwner {
 
   private send(position: number, { record, redelivered, returns }: Arrived, resumes: boolean): void {
     const message = this.view.set(record, new DataView(record.buffer), 0);
-    const id = this.link.sendAcquired(position, message, redelivered, returns, resumes);
+    let id: number;
+    try {
+      id = this.link.sendAcquired(position, message, redelivered, returns, resumes);
+    } catch (error) {
+      this.host.logger.error('a message cannot be shown', { error: describeFault(error) });
+      this.terminus.settle('rejects', position);
+      return;
+    }
     this.sent.set(position, { id, isSettled: false, state: undefined, isDecided: false });
     this.byId.set(id, position);
   }

@@ -87,9 +87,12 @@ async function drop(raw: RawClient10): Promise<void> {
 const acceptedState: Value = new Described(new Scalar('ulong', 0x24n), []);
 
 /** The next delivery with its tag. */
-async function tagged(raw: RawClient10): Promise<{ tag: Buffer; resume: boolean; id: number; payload: Buffer }> {
+async function tagged(
+  raw: RawClient10,
+): Promise<{ tag: Buffer; resume: boolean; more: boolean; id: number; payload: Buffer }> {
   const { body, payload } = await raw.expectFrame(Descriptor.transfer);
-  return { tag: Buffer.from(body.deliveryTag!), resume: body.resume === true, id: body.deliveryId!, payload };
+  const tag = Buffer.from(body.deliveryTag!);
+  return { tag, resume: body.resume === true, more: body.more === true, id: body.deliveryId!, payload };
 }
 
 async function waitForMessages(client: Client, queue: string, count: number): Promise<void> {
@@ -304,6 +307,22 @@ export const resumption10: readonly Case[] = [
     second.settle(after.id, accepted, { settled: false });
     assert.equal((await second.expect(Descriptor.disposition)).settled, true);
     assert.equal((await client.channel.checkQueue(queue)).messageCount, 0);
+  }),
+  resumeRule('§2.6.14', 'a delivery in several frames is resumed whole', async ({ queue, connect, client }) => {
+    const text = 'x'.repeat(5000);
+    client.channel.sendToQueue(queue, Buffer.from(text));
+    const first = await connect(queue, 512);
+    await receiver(first, queue);
+    grant(first, 10);
+    const { tag, more } = await tagged(first);
+    assert.equal(more, true);
+    await drop(first);
+    const second = await connect(queue, 512);
+    await receiver(second, queue, { unsettled: mapOf([[tag, null]]) });
+    grant(second, 10);
+    const whole = await delivery(second);
+    assert.equal(whole.text, text);
+    assert.ok(whole.frames > 5);
   }),
   resumeRule('§2.6.13', 'a receiver that resumes settles what it held', async ({ queue, connect, client }) => {
     client.channel.sendToQueue(queue, Buffer.from('a'));
