@@ -151,6 +151,32 @@ export const resumption10: readonly Case[] = [
     await raw.works();
     assert.equal((await client.channel.checkQueue(queue)).messageCount, 0);
   }),
+  resumeRule('§3.4.3', 'a message that a queue refuses is rejected, and not there after resumption', async (world) => {
+    const { connect, client } = world;
+    const queue = await client.queue({ 'x-max-length': 1, 'x-overflow': 'reject-publish' });
+    const first = await connect();
+    await sender(first, queue);
+    await first.expect(Descriptor.flow);
+    first.transfer(message('a'), { deliveryTag: Buffer.from('tag-a') });
+    assert.equal((await first.expect(Descriptor.disposition)).state?.descriptor, Descriptor.accepted);
+    first.transfer(message('b'), { deliveryTag: Buffer.from('tag-b') });
+    assert.equal((await first.expect(Descriptor.disposition)).state?.descriptor, Descriptor.rejected);
+    await drop(first);
+    const second = await connect();
+    const known = mapOf([
+      [Buffer.from('tag-a'), null],
+      [Buffer.from('tag-b'), null],
+    ]);
+    assert.deepEqual(tagsOf(await sender(second, queue, { unsettled: known })), ['tag-a']);
+  }),
+  resumeRule('§2.8.2', 'a queue that is deleted ends links that could be resumed', async (world) => {
+    const { queue, connect, client } = world;
+    const raw = await connect();
+    await receiver(raw, queue);
+    await client.channel.deleteQueue(queue);
+    const detach = await raw.expect(Descriptor.detach);
+    assert.deepEqual([detach.error?.condition, detach.closed], ['amqp:resource-deleted', true]);
+  }),
   resumeRule('§2.6.12', 'what the sender has settled is forgotten', async ({ queue, connect }) => {
     const first = await connect();
     await sender(first, queue);
