@@ -19,7 +19,7 @@ import {
   stateAt,
   type TransactionalState,
 } from './codec/index.js';
-import { LinkError, SessionError, toAmqpError } from './errors.js';
+import { describeFault, LinkError, SessionError, toAmqpError } from './errors.js';
 import { Outcome } from '../model/unacked.js';
 import { outcomeOf } from './outcome-of.js';
 import type { SessionHost } from './session-host.js';
@@ -158,7 +158,8 @@ export class ResumableSource implements TerminusOwner {
   /** What the client says of a delivery of this link. Throws SessionError unknown-id. */
   decide(id: number, view: DispositionView): void {
     const position = this.byId.get(id)!;
-    const sent = this.sent.get(position)!;
+    const sent = this.sent.get(position);
+    if (sent === undefined) return;
     const state = stateAt(view.bytes, view.stateAt, view.stateEnd);
     const isInTransaction = state?.descriptor === Descriptor.transactionalState;
     if (isInTransaction) this.refuseIn(state);
@@ -222,7 +223,14 @@ export class ResumableSource implements TerminusOwner {
 
   private send(position: number, { record, redelivered, returns }: Arrived, resumes: boolean): void {
     const message = this.view.set(record, new DataView(record.buffer), 0);
-    const id = this.link.sendAcquired(position, message, redelivered, returns, resumes);
+    let id: number;
+    try {
+      id = this.link.sendAcquired(position, message, redelivered, returns, resumes);
+    } catch (error) {
+      this.host.logger.error('a message cannot be shown', { error: describeFault(error) });
+      this.terminus.settle('rejects', position);
+      return;
+    }
     this.sent.set(position, { id, isSettled: false, state: undefined, isDecided: false });
     this.byId.set(id, position);
   }

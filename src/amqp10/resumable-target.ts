@@ -35,6 +35,7 @@ export interface ResumableTargetLink {
 export class ResumableTarget implements PublishOwner, TerminusOwner {
   /** A map was not complete: nothing new is sent before the link was attached again (§2.7.3). */
   isPartial = false;
+  private isDetached = false;
   private readonly host: SessionHost;
   private readonly link: ResumableTargetLink;
   private readonly terminus: Terminus;
@@ -93,6 +94,8 @@ export class ResumableTarget implements PublishOwner, TerminusOwner {
   detach(ends: boolean): void {
     this.host.broker.forgetPublisher(this);
     this.waiting.clear();
+    this.accepted = [];
+    this.isDetached = true;
     this.terminus.detach(ends);
   }
 
@@ -162,6 +165,7 @@ export class ResumableTarget implements PublishOwner, TerminusOwner {
   }
 
   private say(first: number, last: number, state: DeliveryState, isSettled: boolean): void {
+    if (this.isDetached) return;
     const disposition = new Disposition();
     disposition.role = true;
     disposition.first = first;

@@ -87,9 +87,12 @@ async function drop(raw: RawClient10): Promise<void> {
 const acceptedState: Value = new Described(new Scalar('ulong', 0x24n), []);
 
 /** The next delivery with its tag. */
-async function tagged(raw: RawClient10): Promise<{ tag: Buffer; resume: boolean; id: number; payload: Buffer }> {
+async function tagged(
+  raw: RawClient10,
+): Promise<{ tag: Buffer; resume: boolean; more: boolean; id: number; payload: Buffer }> {
   const { body, payload } = await raw.expectFrame(Descriptor.transfer);
-  return { tag: Buffer.from(body.deliveryTag!), resume: body.resume === true, id: body.deliveryId!, payload };
+  const tag = Buffer.from(body.deliveryTag!);
+  return { tag, resume: body.resume === true, more: body.more === true, id: body.deliveryId!, payload };
 }
 
 async function waitForMessages(client: Client, queue: string, count: number): Promise<void> {
@@ -147,6 +150,32 @@ export const resumption10: readonly Case[] = [
     raw.transfer(message('a'), { deliveryTag: Buffer.from('tag-a'), resume: true });
     await raw.works();
     assert.equal((await client.channel.checkQueue(queue)).messageCount, 0);
+  }),
+  resumeRule('§3.4.3', 'a message that a queue refuses is rejected, and not there after resumption', async (world) => {
+    const { connect, client } = world;
+    const queue = await client.queue({ 'x-max-length': 1, 'x-overflow': 'reject-publish' });
+    const first = await connect();
+    await sender(first, queue);
+    await first.expect(Descriptor.flow);
+    first.transfer(message('a'), { deliveryTag: Buffer.from('tag-a') });
+    assert.equal((await first.expect(Descriptor.disposition)).state?.descriptor, Descriptor.accepted);
+    first.transfer(message('b'), { deliveryTag: Buffer.from('tag-b') });
+    assert.equal((await first.expect(Descriptor.disposition)).state?.descriptor, Descriptor.rejected);
+    await drop(first);
+    const second = await connect();
+    const known = mapOf([
+      [Buffer.from('tag-a'), null],
+      [Buffer.from('tag-b'), null],
+    ]);
+    assert.deepEqual(tagsOf(await sender(second, queue, { unsettled: known })), ['tag-a']);
+  }),
+  resumeRule('§2.8.2', 'a queue that is deleted ends links that could be resumed', async (world) => {
+    const { queue, connect, client } = world;
+    const raw = await connect();
+    await receiver(raw, queue);
+    await client.channel.deleteQueue(queue);
+    const detach = await raw.expect(Descriptor.detach);
+    assert.deepEqual([detach.error?.condition, detach.closed], ['amqp:resource-deleted', true]);
   }),
   resumeRule('§2.6.12', 'what the sender has settled is forgotten', async ({ queue, connect }) => {
     const first = await connect();
@@ -304,6 +333,22 @@ export const resumption10: readonly Case[] = [
     second.settle(after.id, accepted, { settled: false });
     assert.equal((await second.expect(Descriptor.disposition)).settled, true);
     assert.equal((await client.channel.checkQueue(queue)).messageCount, 0);
+  }),
+  resumeRule('§2.6.14', 'a delivery in several frames is resumed whole', async ({ queue, connect, client }) => {
+    const text = 'x'.repeat(5000);
+    client.channel.sendToQueue(queue, Buffer.from(text));
+    const first = await connect(queue, 512);
+    await receiver(first, queue);
+    grant(first, 10);
+    const { tag, more } = await tagged(first);
+    assert.equal(more, true);
+    await drop(first);
+    const second = await connect(queue, 512);
+    await receiver(second, queue, { unsettled: mapOf([[tag, null]]) });
+    grant(second, 10);
+    const whole = await delivery(second);
+    assert.equal(whole.text, text);
+    assert.ok(whole.frames > 5);
   }),
   resumeRule('§2.6.13', 'a receiver that resumes settles what it held', async ({ queue, connect, client }) => {
     client.channel.sendToQueue(queue, Buffer.from('a'));
