@@ -57,7 +57,7 @@ export interface ResumableSourceLink {
   readonly credit: number;
   /** Sends the delivery, and returns its id. */
   sendAcquired(position: number, message: EnqueueView, redelivered: boolean, returns: number, resumes: boolean): number;
-  /** There is room again. */
+  /** There is room again, or less on its way. */
   settled(): void;
   replenish(): void;
   fail(error: AmqpError): void;
@@ -188,7 +188,7 @@ export class ResumableSource implements TerminusOwner {
     }
     this.acquiring.delete(position);
     if (!isTaken) this.subscription?.release(position);
-    else if (this.link.credit > 0) return this.send(position, arrived, false);
+    else if (this.link.credit > 0) this.send(position, arrived, false);
     // The client has taken its credit back.
     else this.terminus.settle('releases', position);
     this.link.settled();

@@ -15,6 +15,7 @@ import { retirement10 } from './cases10/retirement.js';
 import { links10, sessions10 } from './cases10/sessions.js';
 import { transactions10 } from './cases10/transactions.js';
 import { resumption10 } from './cases10/resumption.js';
+import { resumptionAndMore10 } from './cases10/resumption-and-more.js';
 import { transfers10 } from './cases10/transfers.js';
 import { connections } from './cases/connections.js';
 import { consuming } from './cases/consuming.js';
@@ -85,6 +86,7 @@ export const cases: readonly Case[] = [
   ...givingBack10,
   ...hostile10,
   ...resumption10,
+  ...resumptionAndMore10,
   ...largeDeliveries10,
   ...filters10,
   ...browsing10,

@@ -30,7 +30,7 @@ interface World {
   connect(container?: string, frameMax?: number): Promise<RawClient10>;
 }
 
-function resumeRule(source: string, title: string, body: (world: World) => Promise<void>): Case {
+export function resumeRule(source: string, title: string, body: (world: World) => Promise<void>): Case {
   return {
     title: `1.0: ${title}`,
     source: `AMQP 1.0 ${source}`,
@@ -54,21 +54,31 @@ function resumeRule(source: string, title: string, body: (world: World) => Promi
   };
 }
 
-function mapOf(entries: readonly (readonly [Uint8Array, Value])[]): MapValue {
+export function mapOf(entries: readonly (readonly [Uint8Array, Value])[]): MapValue {
   return new MapValue(entries.map(([tag, state]) => [tag, state]));
 }
 
-function tagsOf(attach: Attach): string[] {
+export function tagsOf(attach: Attach): string[] {
   return (attach.unsettled?.entries ?? []).map(([tag]) => Buffer.from(tag as Uint8Array).toString('latin1'));
 }
 
-async function sender(raw: RawClient10, queue: string, fields: Partial<Attach> = {}, seconds = 60): Promise<Attach> {
+export async function sender(
+  raw: RawClient10,
+  queue: string,
+  fields: Partial<Attach> = {},
+  seconds = 60,
+): Promise<Attach> {
   const target = Object.assign(new Target(), { address: `/queues/${queue}`, timeout: seconds });
   raw.attachSender(undefined, { name: 'resumed', rcvSettleMode: settleSecond, target, ...fields });
   return raw.expect(Descriptor.attach);
 }
 
-async function receiver(raw: RawClient10, queue: string, fields: Partial<Attach> = {}, seconds = 60): Promise<Attach> {
+export async function receiver(
+  raw: RawClient10,
+  queue: string,
+  fields: Partial<Attach> = {},
+  seconds = 60,
+): Promise<Attach> {
   const source = Object.assign(new Source(), { address: `/queues/${queue}`, timeout: seconds });
   raw.attachReceiver('', { name: 'resumed', rcvSettleMode: settleSecond, source, ...fields });
   return raw.expect(Descriptor.attach);
@@ -79,7 +89,7 @@ function grant(raw: RawClient10, linkCredit: number): void {
 }
 
 /** The broker knows that the connection is gone. */
-async function drop(raw: RawClient10): Promise<void> {
+export async function drop(raw: RawClient10): Promise<void> {
   raw.socket.destroy();
   await raw.closed;
 }
@@ -87,7 +97,7 @@ async function drop(raw: RawClient10): Promise<void> {
 const acceptedState: Value = new Described(new Scalar('ulong', 0x24n), []);
 
 /** The next delivery with its tag. */
-async function tagged(
+export async function tagged(
   raw: RawClient10,
 ): Promise<{ tag: Buffer; resume: boolean; more: boolean; id: number; payload: Buffer }> {
   const { body, payload } = await raw.expectFrame(Descriptor.transfer);
