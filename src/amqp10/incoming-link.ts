@@ -186,7 +186,7 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
   private endResumable(): void {
     if (this.resumable === undefined) return;
     this.host.resumable.targets.delete(this.resumable);
-    this.resumable.detach(this.isClosing);
+    this.resumable.detach(this.isForGood);
   }
 
   /** What is settled needs no account. */

@@ -62,6 +62,7 @@ export class OutgoingLink extends Link implements Recipient {
       (error: unknown) => {
         if (this.isTemporary) dropTemporary(this.host, this.queue);
         this.host.linkFailed(this, error);
+        this.endResumable();
       },
     );
   }
@@ -244,7 +245,7 @@ export class OutgoingLink extends Link implements Recipient {
   private endResumable(): void {
     if (this.resumable === undefined) return;
     this.host.resumable.sources.delete(this.resumable);
-    this.resumable.detach(this.isClosing);
+    this.resumable.detach(this.isForGood);
   }
 
   private sendFlow(drain: boolean): void {
