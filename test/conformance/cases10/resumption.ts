@@ -108,7 +108,8 @@ export const resumption10: readonly Case[] = [
     const first = await connect();
     const answer = await sender(first, queue);
     assert.equal(answer.rcvSettleMode, settleSecond);
-    assert.equal((answer.target as Target).timeout, 60);
+    const { timeout, expiryPolicy } = answer.target as Target;
+    assert.deepEqual([timeout, expiryPolicy], [60, 'link-detach']);
     await first.expect(Descriptor.flow);
     first.transfer(message('a'), { deliveryTag: Buffer.from('tag-a') });
     const told = await first.expect(Descriptor.disposition);
