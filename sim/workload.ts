@@ -249,7 +249,7 @@ export class Workload {
 
   private resume(): void {
     const book = new ResumedBook();
-    const count = this.options.resumes === true ? 300 : 40;
+    const count = this.options.resumes === true ? 200 : 40;
     this.produce(new ResumingPublisher(this.world, 'resuming-pub', book, count));
     this.consume(new ResumingWorker(this.world, 'resuming-worker', book));
   }

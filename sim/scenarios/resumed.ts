@@ -8,8 +8,8 @@ export const resumed: Scenario = {
   rules: ['linksFenced', 'acquiresLogged', 'acquiredKept'],
   firstVersion: false,
   resumes: true,
-  rounds: 8,
-  messages: 300,
+  rounds: 5,
+  messages: 150,
   async play(stage) {
     const { world, random } = stage;
     stage.stir();
@@ -24,6 +24,13 @@ export const resumed: Scenario = {
       stage.delay(victim, random.pick(world.nodes), random.pick([20, 100, 300]));
       for (const connection of [...world.connections]) if (random.chance(0.3)) connection.dismiss();
       await stage.sleep(0, 50);
+    }
+    if (group >= 0 && random.chance(0.25)) {
+      // A planned move, with or without something that fails in the middle.
+      const [next] = stage.backups(group);
+      if (next !== undefined) void stage.operator.transfer(group, next);
+      await stage.sleep(0, 5);
+      if (random.chance(0.5)) return stage.sleep(50, 500);
     }
     await misfortune(stage, victim, random.float(), { crash: 0.7, freeze: 0.85 });
     await stage.sleep(50, 500);

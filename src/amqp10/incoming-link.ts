@@ -120,7 +120,7 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     reply.maxMessageSize = this.host.limits.messageBytesMax;
     if (this.attachedWith(reply)) this.topUp();
     else {
-      this.endResumable(false);
+      this.endResumable();
       this.dynamic?.leave();
     }
   }
@@ -186,7 +186,7 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     this.leaveTransaction();
     this.dropGathered();
     this.publisher.close();
-    this.endResumable(this.isClosing);
+    this.endResumable();
     this.dynamic?.leave();
   }
 
@@ -205,8 +205,9 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     complete(reply);
   }
 
-  private endResumable(ends: boolean): void {
-    if (this.resumable !== undefined && this.host.resumable.targets.delete(this.resumable)) this.resumable.detach(ends);
+  private endResumable(): void {
+    if (this.resumable !== undefined && this.host.resumable.targets.delete(this.resumable))
+      this.resumable.detach(this.isForGood);
   }
 
   /** What is settled needs no account, and what is in a transaction has its outcome at once. */

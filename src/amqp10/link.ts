@@ -26,11 +26,10 @@ export abstract class Link {
   state: LinkState = LinkState.attaching;
   protected readonly host: SessionHost;
   protected readonly request: Attach;
-  /** A detach is for good (§2.6.4), and so is ours. False: the link may be resumed. */
-  protected isClosing = true;
+  /** The client has closed it, or nothing is left to resume (§2.6.4); else a link that can be resumed is only suspended. */
+  protected isForGood = false;
   /** The client detached it before it was attached. */
   private detachRequested = false;
-  private closeRequested = true;
 
   constructor(host: SessionHost, request: Attach, ownHandle: number) {
     this.host = host;
@@ -52,10 +51,9 @@ export abstract class Link {
 
   /** The client detaches. @param closed for good */
   detachedByClient(closed: boolean): void {
-    if (this.canResume) this.isClosing = closed;
+    this.isForGood = closed;
     if (this.state === LinkState.attaching) {
       this.detachRequested = true;
-      this.closeRequested = closed;
       return;
     }
     const answers = this.state === LinkState.attached;
@@ -74,7 +72,7 @@ export abstract class Link {
       error: error.message,
     });
     // Of a queue that is gone nothing can be resumed.
-    if (this.canResume) this.isClosing = error.condition === Condition.resourceDeleted;
+    this.isForGood = error.condition === Condition.resourceDeleted;
     if (this.state === LinkState.attaching) this.sendAttach(this.refusal());
     else this.release();
     this.sendDetach(error);
@@ -85,7 +83,6 @@ export abstract class Link {
   /** Session or connection are gone or going: no more output. */
   dispose(): void {
     if (this.state === LinkState.gone) return;
-    if (this.canResume) this.isClosing = false;
     if (this.state !== LinkState.detached) this.release();
     this.state = LinkState.gone;
   }
@@ -96,7 +93,7 @@ export abstract class Link {
     this.state = LinkState.attached;
     this.sendAttach(reply);
     if (!this.detachRequested) return true;
-    this.detachedByClient(this.closeRequested);
+    this.detachedByClient(this.isForGood);
     return false;
   }
 
@@ -141,7 +138,7 @@ export abstract class Link {
   private sendDetach(error: AmqpError | undefined): void {
     const detach = new Detach();
     detach.handle = this.ownHandle;
-    detach.closed = this.isClosing;
+    detach.closed = this.isForGood || !this.canResume;
     detach.error = error?.fields;
     this.host.send(detach);
   }

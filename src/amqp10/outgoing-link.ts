@@ -62,9 +62,9 @@ export class OutgoingLink extends Link implements Recipient {
     this.find().then(
       (subscription) => this.accepted(subscription),
       (error: unknown) => {
-        this.endResumable(false);
         this.node?.leave(false);
         this.host.linkFailed(this, error);
+        this.endResumable();
       },
     );
   }
@@ -99,8 +99,8 @@ export class OutgoingLink extends Link implements Recipient {
   private accepted(subscription: Subscription): void {
     if (this.state !== LinkState.attaching) {
       subscription.close();
-      this.endResumable(false);
-      this.node?.leave(false);
+      this.endResumable();
+      this.node?.leave(this.isForGood);
       this.host.answeredTooLate();
       return;
     }
@@ -244,20 +244,21 @@ export class OutgoingLink extends Link implements Recipient {
 
   protected release(): void {
     this.drain.stop();
-    this.endResumable(this.isClosing);
+    this.endResumable();
     const isHolding = this.deliveries.giveBack(this);
     if (this.subscription !== null) this.host.output.consumerCount--;
     if (isHolding) void this.subscription?.cancel();
     else this.subscription?.close();
-    this.node?.leave(this.isClosing);
+    this.node?.leave(this.isForGood);
   }
 
   protected override get canResume(): boolean {
     return this.node?.isKept === true || this.resumable !== undefined;
   }
 
-  private endResumable(ends: boolean): void {
-    if (this.resumable !== undefined && this.host.resumable.sources.delete(this.resumable)) this.resumable.detach(ends);
+  private endResumable(): void {
+    if (this.resumable !== undefined && this.host.resumable.sources.delete(this.resumable))
+      this.resumable.detach(this.isForGood);
   }
 
   private sendFlow(drain: boolean): void {

@@ -30,10 +30,9 @@ export function timeoutOf({ expiryPolicy, timeout }: Source | Target): number | 
 
 /** Has the terminus of an answer say what is in force (§3.5.3). */
 export function granted<T extends Source | Target>(terminus: T, timeoutMs: number | undefined): T {
-  if (timeoutMs === undefined) {
-    terminus.timeout = 0;
-    terminus.expiryPolicy = 'link-detach';
-  } else if (timeoutMs > 0) terminus.timeout = timeoutMs / 1000;
+  // Time begins with the detach, also if the session goes on.
+  if (timeoutMs !== -1) terminus.expiryPolicy = 'link-detach';
+  terminus.timeout = timeoutMs === undefined ? 0 : Math.max(0, timeoutMs / 1000);
   return terminus;
 }
 

@@ -118,7 +118,8 @@ export const resumption10: readonly Case[] = [
     const first = await connect();
     const answer = await sender(first, queue);
     assert.equal(answer.rcvSettleMode, settleSecond);
-    assert.equal((answer.target as Target).timeout, 60);
+    const { timeout, expiryPolicy } = answer.target as Target;
+    assert.deepEqual([timeout, expiryPolicy], [60, 'link-detach']);
     await first.expect(Descriptor.flow);
     first.transfer(message('a'), { deliveryTag: Buffer.from('tag-a') });
     const told = await first.expect(Descriptor.disposition);
@@ -262,6 +263,31 @@ export const resumption10: readonly Case[] = [
     assert.ok(pieces > 1);
     assert.equal(left.size, 0);
   }),
+  ...(['the connection is lost', 'it is detached'] as const).map((what) =>
+    resumeRule('§2.6.3', `nothing is forgotten of a link if ${what} before its attach is answered`, async (world) => {
+      const { queue, connect } = world;
+      const first = await connect();
+      await sender(first, queue);
+      await first.expect(Descriptor.flow);
+      first.transfer(message('a'), { deliveryTag: Buffer.from('tag-a') });
+      await first.expect(Descriptor.disposition);
+      await drop(first);
+      const unsettled = mapOf([[Buffer.from('tag-a'), null]]);
+      for (let i = 0; i < 3; i++) {
+        const second = await connect();
+        const target = Object.assign(new Target(), { address: `/queues/${queue}`, timeout: 60 });
+        second.attachSender(undefined, { name: 'resumed', rcvSettleMode: settleSecond, target, unsettled });
+        if (what === 'it is detached') {
+          second.send(0, Object.assign(new Detach(), { handle: 0 }));
+          await second.expect(Descriptor.attach);
+          assert.equal((await second.expect(Descriptor.detach)).closed, false);
+        }
+        await drop(second);
+      }
+      const third = await connect();
+      assert.deepEqual(tagsOf(await sender(third, queue, { unsettled })), ['tag-a']);
+    }),
+  ),
   resumeRule(
     '§2.6.3',
     'links of different containers have nothing to do with each other',
