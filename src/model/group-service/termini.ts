@@ -111,25 +111,27 @@ export class Termini implements TerminusWatcher {
 
   // ---- the gate ----
 
-  /** Nodes have named what they hold: what links have acquired is theirs. */
-  begin(): void {
+  /** Nodes have named what they hold: what links have acquired is theirs. Yields how much work each step was. */
+  *begin(): Generator<number, void> {
     const { state, attachments } = this.options;
     for (const terminus of [...state.termini.values()]) {
+      yield 1;
       const live = this.byId.get(terminus.id);
       if (live === undefined || state.queue(live.info.queue) === undefined) this.end(terminus, live);
       else {
-        if (live.info.toClient && this.options.service.rules.acquiredKept) this.holdAgain(live, terminus);
+        if (live.info.toClient && this.options.service.rules.acquiredKept) yield* this.holdAgain(live, terminus);
         if (live.detachedAt === 0 && !attachments.has(bootOf(live.attach))) this.detach(live);
       }
     }
     this.lookLater();
   }
 
-  private holdAgain(live: Live, { unsettled }: TerminusState): void {
-    const index = this.options.state.queue(live.info.queue)!.index;
+  private *holdAgain(live: Live, { unsettled }: TerminusState): Generator<number, void> {
     for (const [position, record] of unsettled) {
-      const entry = index.find(position as Lsn);
-      if (entry === undefined) this.leave(record);
+      yield 1;
+      const index = this.options.state.queue(live.info.queue)?.index;
+      const entry = index?.find(position as Lsn);
+      if (index === undefined || entry === undefined) this.leave(record);
       else if (entry.state === EntryState.ready) index.deliver(entry, this.slotOf(live));
       else if (entry.state === EntryState.delivered) index.handOver(entry, this.slotOf(live));
     }
