@@ -82,6 +82,8 @@ export class Termini implements TerminusWatcher {
   private answers: (() => void)[] = [];
   private isOpened = false;
   private isLooking = false;
+  /** Something was refused, and may not be among the dead letters yet. */
+  private awaitsOutbox = false;
   private readonly view = new EnqueueView();
   private readonly parts = new MessageParts();
 
@@ -273,6 +275,7 @@ export class Termini implements TerminusWatcher {
     const unsettled = this.unsettled(live);
     for (const position of acks) queue?.settle(position, live.slot);
     for (const position of rejects) queue?.reject(position, live.slot);
+    this.awaitsOutbox ||= rejects.length > 0;
     for (const position of releases) this.unseen.add(position);
     for (const position of putBacks) if (unsettled.has(position)) this.uncounted.add(position);
     for (const positions of [acks, rejects, requeues, putBacks, releases])
@@ -389,9 +392,10 @@ export class Termini implements TerminusWatcher {
 
   // ---- into the log ----
 
-  /** The turn ends, and what was settled in it is in the log, if all that is to go elsewhere is, too. */
+  /** The turn ends, and what was settled in it is in the log; what is to go elsewhere, if `isOutboxIdle`. */
   flush(isOutboxIdle: boolean): void {
-    if (!isOutboxIdle || this.isIdle) return;
+    if (isOutboxIdle) this.awaitsOutbox = false;
+    if (this.awaitsOutbox || this.isIdle) return;
     if (this.leaving.length > 0) {
       const positions = Float64Array.from(this.leaving).sort();
       this.leaving = [];

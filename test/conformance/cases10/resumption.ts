@@ -147,7 +147,8 @@ export const resumption10: readonly Case[] = [
     await first.expect(Descriptor.disposition);
     await drop(first);
     const second = await connect();
-    await sender(second, queue, { unsettled: mapOf([[Buffer.from('tag-a'), null]]) });
+    const known = mapOf([[Buffer.from('tag-a'), null]]);
+    assert.deepEqual(tagsOf(await sender(second, queue, { unsettled: known })), ['tag-a']);
     await second.expect(Descriptor.flow);
     const id = second.transfer(message('a'), { deliveryTag: Buffer.from('tag-a'), resume: true });
     const told = await second.expect(Descriptor.disposition);
