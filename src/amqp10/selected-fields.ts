@@ -4,33 +4,49 @@ import { type EnqueueView, RecordFlag } from '../log/record.js';
 import type { MessageField, MessageFields, SelectorValue } from '../model/selection/message-fields.js';
 import { decodeLooseText } from '../wire/utf8.js';
 import { type MessageProperties, Scalar, type Value } from './codec/index.js';
-import { findInMap } from './codec/map-search.js';
+import { findInMap, indexMap, valueIn } from './codec/map-search.js';
 import { MessageView } from './codec/message-view.js';
 
 /** §3.2.1 */
 const defaultPriority = 4n;
 /** More bytes of application properties are not looked at: a message has a bound. */
 export const searchedBytesMax = 65_536;
+/** In more than so many bytes all names are found at once, when a second one is asked for. */
+const indexedBytesMin = 1024;
 
 export class SelectedFields implements MessageFields {
   private readonly view = new MessageView();
   private isPersistent = false;
   private decoded: MessageProperties | undefined = undefined;
   private isDecoded = false;
+  private isAsked = false;
+  private index: Map<string, number> | undefined = undefined;
 
   set({ bytes, headerStart, headerLength, bodyLength, flags }: EnqueueView): this {
     this.view.set(bytes, headerStart, headerStart + headerLength + bodyLength);
     this.isPersistent = (flags & RecordFlag.persistent) !== 0;
     this.decoded = undefined;
     this.isDecoded = false;
+    this.isAsked = false;
+    this.index = undefined;
     return this;
   }
 
   property(name: string): SelectorValue {
     const { bytes, applicationStart, applicationEnd } = this.view;
     if (applicationStart < 0 || applicationEnd - applicationStart > searchedBytesMax) return undefined;
-    const value = findInMap(bytes, applicationStart, applicationEnd, name);
+    const value = this.find(bytes, applicationStart, applicationEnd, name);
     return value === undefined ? undefined : selectorValue(value);
+  }
+
+  private find(bytes: Uint8Array, start: number, end: number, name: string): Value | undefined {
+    if (end - start <= indexedBytesMin || !this.isAsked) {
+      this.isAsked = true;
+      return findInMap(bytes, start, end, name);
+    }
+    this.index ??= indexMap(bytes, start, end);
+    const at = this.index.get(name);
+    return at === undefined ? undefined : valueIn(bytes, at, end);
   }
 
   field(name: MessageField): SelectorValue {

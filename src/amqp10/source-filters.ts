@@ -4,7 +4,7 @@
  */
 import { toArgument } from '../conversion/values.js';
 import type { Arguments } from '../model/broker.js';
-import type { FilterDefinition } from '../model/selection/message-filter.js';
+import { type FilterDefinition, keyBytesMax } from '../model/selection/message-filter.js';
 import { Selector } from '../model/selection/selector.js';
 import { SelectorError } from '../model/selection/selector-error.js';
 import { argumentsToJson } from '../model/wiring/arguments.js';
@@ -68,6 +68,8 @@ export class SourceFilters {
     const text = textOf(value);
     if (text === undefined) throw invalid(`a ${kind} filter that is no text`);
     if (kind === 'selector') check(text);
+    if (kind === 'topic' && Buffer.byteLength(text) > keyBytesMax)
+      throw invalid(`a topic filter of more than ${keyBytesMax} bytes: no routing key is that long`);
     this[kind] = text;
   }
 }

@@ -29,6 +29,42 @@ export function findInMap(bytes: Uint8Array, start: number, end: number, name: s
   }
 }
 
+/** Where the values are in such a section, by key; of two with the same key the first. */
+export function indexMap(bytes: Uint8Array, start: number, end: number): Map<string, number> {
+  const index = new Map<string, number>();
+  try {
+    readDescriptor(reader.set(bytes, start + 1, end));
+    const { at } = reader;
+    const isSmall = bytes[at] === Code.map8;
+    for (let key = at + (isSmall ? 3 : 9); key < end; ) {
+      const value = skipValue(bytes, key, end);
+      const name = keyAt(bytes, key, value);
+      if (name !== undefined && !index.has(name)) index.set(name, value);
+      key = skipValue(bytes, value, end);
+    }
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+  }
+  return index;
+}
+
+/** The value there; undefined if it makes no sense. */
+export function valueIn(bytes: Uint8Array, at: number, end: number): Value | undefined {
+  try {
+    return readValue(reader.set(bytes, at, end));
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined;
+    throw error;
+  }
+}
+
+function keyAt(bytes: Uint8Array, at: number, end: number): string | undefined {
+  const code = bytes[at];
+  const isShort = code === Code.string8 || code === Code.symbol8;
+  if (!isShort && code !== Code.string32 && code !== Code.symbol32) return undefined;
+  return decodeLooseText(bytes, at + (isShort ? 2 : 5), end);
+}
+
 function isKey(bytes: Uint8Array, at: number, end: number, name: string): boolean {
   const code = bytes[at];
   const isShort = code === Code.string8 || code === Code.symbol8;

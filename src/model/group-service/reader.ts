@@ -21,6 +21,7 @@ import type { ServedQueue } from './served-queue.js';
 const headUnit = 512;
 /** Entries that are passed for the cost of one message that is looked at. */
 const passedUnit = 64;
+const noFilter = { base: 1, weight: 1 };
 
 const view = new EnqueueView();
 
@@ -90,7 +91,8 @@ export class Reader {
         return cost;
       }
       if (!this.look(lane, entry, chunk)) return cost;
-      cost += 1 + (view.headerLength / headUnit) * (this.filter?.weight ?? 1);
+      const { base, weight } = this.filter ?? noFilter;
+      cost += base + (view.headerLength / headUnit) * weight;
     }
     return cost;
   }

@@ -22,11 +22,20 @@ export interface FilterDefinition {
 
 /** Characters of patterns that cost as much for each character of a text as reading it. */
 const patternUnit = 8;
+/** Operands and operators of a selector, and words of a topic's pattern, that cost as much as looking at a small message. */
+const nodesUnit = 32;
+const wordsUnit = 8;
+/** What finding several names costs besides reading the bytes. */
+const namesWeight = 4;
+/** Longer ones, which can be subjects only, match no pattern: so that a match has a bound. */
+export const keyBytesMax = 255;
 
 const decoder = new TextDecoder();
 
 export class MessageFilter {
   readonly discards: boolean;
+  /** What it costs to look at a message without its bytes, in small messages that are looked at. */
+  readonly base: number;
   /** How much more than bytes are read it costs to look at a message, at most. */
   readonly weight: number;
   private readonly selector: Selector | undefined;
@@ -38,7 +47,8 @@ export class MessageFilter {
   constructor({ selector, key, topic, headers, discards }: FilterDefinition) {
     this.discards = discards === true;
     this.selector = selector === undefined ? undefined : new Selector(selector);
-    this.weight = 1 + (this.selector?.patterns ?? 0) / patternUnit;
+    this.weight = 1 + (this.selector?.patterns ?? 0) / patternUnit + (this.selector?.hasNames === true ? namesWeight : 0);
+    this.base = 1 + (this.selector?.nodes ?? 0) / nodesUnit + (topic?.split('.').length ?? 0) / wordsUnit;
     this.key = key;
     this.topic = topic === undefined ? undefined : topicPattern(topic);
     this.headers = headers === undefined ? undefined : new HeadersPattern(argumentsFromJson(headers));
@@ -48,7 +58,7 @@ export class MessageFilter {
     if (this.key !== undefined || this.topic !== undefined) {
       const key = keyOf(message, codec);
       if (this.key !== undefined && key !== this.key) return false;
-      if (this.topic?.(key) === false) return false;
+      if (this.topic !== undefined && (key.length > keyBytesMax || !this.topic(key))) return false;
     }
     if (this.headers?.matches(codec.table(message)) === false) return false;
     return this.selector === undefined || this.selector.matches(codec.fields(message));

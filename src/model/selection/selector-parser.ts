@@ -45,6 +45,8 @@ export interface ParsedSelector {
   readonly names: readonly string[];
   /** Characters of its patterns: what a message costs that has long texts. */
   readonly patterns: number;
+  /** Its operands and operators. */
+  readonly nodes: number;
 }
 
 /** Throws SelectorError. */
@@ -72,7 +74,7 @@ class SelectorParser {
     const condition = this.condition(this.or());
     const { kind, text, at } = this.token;
     if (kind !== TokenKind.end) throw new SelectorError(`'${text}' is not expected`, at);
-    return { matches: condition, names: this.names, patterns: this.patterns };
+    return { matches: condition, names: this.names, patterns: this.patterns, nodes: this.nodes };
   }
 
   private get token(): Token {

@@ -10,6 +10,10 @@ const unread = Symbol('unread');
 export class Selector implements ValueSource {
   /** Characters of its patterns. */
   readonly patterns: number;
+  /** It has several names: a message with many properties has them all looked at. */
+  readonly hasNames: boolean;
+  /** Operands and operators: what each message costs. */
+  readonly nodes: number;
   private readonly run: Expression;
   private readonly readings: readonly Reading[];
   private readonly values: (SelectorValue | typeof unread)[];
@@ -17,8 +21,10 @@ export class Selector implements ValueSource {
 
   /** Throws SelectorError. */
   constructor(text: string) {
-    const { matches, names, patterns } = parseSelector(text);
+    const { matches, names, patterns, nodes } = parseSelector(text);
     this.patterns = patterns;
+    this.nodes = nodes;
+    this.hasNames = names.length > 1;
     this.run = matches;
     this.readings = names.map(readingOf);
     this.values = names.map(() => unread);

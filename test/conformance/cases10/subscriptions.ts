@@ -224,4 +224,20 @@ export const subscriptions10: readonly Case[] = [
       },
     ),
   ),
+  sessionRule(rule, 'a queue that only looks like a subscription is none', async (raw, client) => {
+    const kept = { address: 'x', durable: 2, expiryPolicy: 'never', timeout: 0, capabilities: [] };
+    const forgeries: unknown[] = ['no JSON', 'null', '{}', { ...kept, address: 5 }, { ...kept, capabilities: 3 }];
+    for (const one of ['a = ', 5]) forgeries.push({ ...kept, filter: { selector: one } });
+    for (const one of [5, '#.'.repeat(500)]) forgeries.push({ ...kept, filter: { topic: one } });
+    for (const [handle, forged] of forgeries.entries()) {
+      const name = uniqueName(client);
+      const text = typeof forged === 'string' ? forged : JSON.stringify(forged);
+      const queue = `durable-subscription/raw/${name}`;
+      await client.channel.assertQueue(queue, { arguments: { 'x-amqp10-source': text } });
+      raw.attachReceiver('', { name, handle, source: undefined as never });
+      await raw.expect(Descriptor.attach);
+      await detaches(raw, 'amqp:precondition-failed', /no subscription/);
+      await client.channel.deleteQueue(queue);
+    }
+  }),
 ];

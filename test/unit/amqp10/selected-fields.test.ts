@@ -84,6 +84,21 @@ describe('fields of a message of AMQP 1.0', () => {
     for (const name of ['u', 'abc', '日', 'x'.repeat(299)]) assert.equal(fields.property(name), undefined);
   });
 
+  it('are the same whether one is looked for or all are', () => {
+    const name = fc.string({ maxLength: 3, unit: 'grapheme' });
+    const value = fc.oneof(name, fc.boolean());
+    fc.assert(
+      fc.property(fc.array(fc.tuple(name, value), { maxLength: 40 }), fc.array(name), (entries, others) => {
+        const large = new MapValue([...entries, ['filler', 'y'.repeat(2000)]]);
+        const fields = headerCodec10.fields(message10(large));
+        const asked = [...entries.map(([one]) => one), ...others];
+        const together = asked.map((one) => fields.property(one));
+        const alone = asked.map((one) => headerCodec10.fields(message10(large)).property(one));
+        assert.deepEqual(together, alone);
+      }),
+    );
+  });
+
   it('are not looked for in more bytes than there may be', () => {
     const large = new MapValue([
       ['it', 'x'],
