@@ -57,7 +57,7 @@ export class OutgoingLink extends Link implements Recipient {
     this.find().then(
       (subscription) => this.accepted(subscription),
       (error: unknown) => {
-        this.node?.leave(false);
+        this.node?.leave(false, false);
         this.host.linkFailed(this, error);
       },
     );
@@ -90,7 +90,7 @@ export class OutgoingLink extends Link implements Recipient {
   private accepted(subscription: Subscription): void {
     if (this.state !== LinkState.attaching) {
       subscription.close();
-      this.node?.leave(false);
+      this.node?.leave(false, false);
       this.host.answeredTooLate();
       return;
     }

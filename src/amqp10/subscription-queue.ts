@@ -97,8 +97,14 @@ export async function openSubscription(
     arguments: { ...expires, [sourceArgument]: text },
     connection: id,
   });
-  await bindQueue(context, queue, bound);
-  return node(context, queue, bound.filter, answer);
+  const opened = node(context, queue, bound.filter, answer);
+  try {
+    await bindQueue(context, queue, bound);
+  } catch (error) {
+    opened.leave(false, false);
+    throw error;
+  }
+  return opened;
 }
 
 /** A link without a source asks for a subscription that is there (as clients of JMS do to end one). Rejects with LinkError not-found. */
@@ -121,8 +127,10 @@ export async function lookUpSubscription(context: SourceContext, request: Attach
 }
 
 function node(context: SourceContext, queue: string, filter: FilterDefinition | undefined, source: Source): SourceNode {
-  const leave = (closed: boolean): void => {
-    if (!closed) return;
+  const isVolatile = source.expiryPolicy !== 'never' && source.timeout === 0;
+  const leave = (closed: boolean, wasUsed = true): void => {
+    // One that goes with its last consumer, and has had none, would stay for ever, and gather messages.
+    if (!closed && (wasUsed || !isVolatile)) return;
     const { broker, vhost, id } = context;
     // Others may use it too.
     broker.wiring.deleteQueue(vhost, queue, { ifUnused: true, ifEmpty: false, connection: id }).catch(() => {});
