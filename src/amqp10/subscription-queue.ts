@@ -116,7 +116,10 @@ export async function lookUpSubscription(context: SourceContext, request: Attach
   if (text === undefined) throw new LinkError(Condition.notFound, `no subscription '${request.name}' of this client`);
   const kept = keptIn(text);
   if (kept === undefined)
-    throw new LinkError(Condition.preconditionFailed, `queue '${queue}' was made by somebody else: it is no subscription`);
+    throw new LinkError(
+      Condition.preconditionFailed,
+      `queue '${queue}' was made by somebody else: it is no subscription`,
+    );
   const { address, durable, expiryPolicy, timeout, capabilities, filter } = kept;
   const source = Object.assign(new Source(), { address, durable, expiryPolicy, timeout, capabilities });
   if (filter?.selector !== undefined)

@@ -47,7 +47,8 @@ export class MessageFilter {
   constructor({ selector, key, topic, headers, discards }: FilterDefinition) {
     this.discards = discards === true;
     this.selector = selector === undefined ? undefined : new Selector(selector);
-    this.weight = 1 + (this.selector?.patterns ?? 0) / patternUnit + (this.selector?.hasNames === true ? namesWeight : 0);
+    this.weight =
+      1 + (this.selector?.patterns ?? 0) / patternUnit + (this.selector?.hasNames === true ? namesWeight : 0);
     this.base = 1 + (this.selector?.nodes ?? 0) / nodesUnit + (topic?.split('.').length ?? 0) / wordsUnit;
     this.key = key;
     this.topic = topic === undefined ? undefined : topicPattern(topic);

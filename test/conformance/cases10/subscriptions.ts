@@ -14,6 +14,7 @@ import {
   Target,
   textOf,
 } from '../../../src/amqp10/codec/index.js';
+import { setTimeout as pause } from 'node:timers/promises';
 import { RawClient10 } from '../../support/raw-client10.js';
 import type { Case } from '../case.js';
 import type { Client } from '../client.js';
@@ -238,6 +239,27 @@ export const subscriptions10: readonly Case[] = [
       await raw.expect(Descriptor.attach);
       await detaches(raw, 'amqp:precondition-failed', /no subscription/);
       await client.channel.deleteQueue(queue);
+    }
+  }),
+  sessionRule(rule, 'one whose only client goes while it attaches goes, too', async (raw, client) => {
+    const containers = [0, 1, 2, 4].map((ms) => [uniqueName(client), ms] as const);
+    for (const [containerId, ms] of containers) {
+      const other = await RawClient10.open(client.session.target.port, { containerId });
+      await other.begin();
+      other.attachReceiver('', { name: 's', source: source('amq.topic', { capabilities: ['topic', 'shared'] }) });
+      await pause(ms);
+      other.socket.resetAndDestroy();
+    }
+    // What was asked for is done by then, whether or not anybody waits for it.
+    await pause(150);
+    await raw.works();
+    const queues = containers.map(([name]) => `volatile-subscription/${name}/s`);
+    const deadline = performance.now() + 5000;
+    for (let left = queues; left.length > 0; ) {
+      const there = await Promise.all(left.map((queue) => client.hasQueue(queue)));
+      left = left.filter((_, i) => there[i]);
+      assert.ok(performance.now() < deadline, `${left.join()} stay`);
+      await pause(10);
     }
   }),
 ];
