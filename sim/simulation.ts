@@ -32,6 +32,8 @@ export interface RunOptions {
   scenario?: Scenario;
   /** Queues that do something besides, instead of those that the seed says. */
   kinds?: readonly KindName[];
+  /** Whether some clients resume their links, whatever the seed says. */
+  resumes?: boolean;
 }
 
 export interface RunResult {
@@ -132,9 +134,11 @@ export class Simulation {
             delays: scenario.delays ?? false,
             flows: scenario.flows ?? false,
             transactions: scenario.transactions ?? false,
+            resumes: scenario.resumes ?? false,
             kinds: scenario.kinds ?? [],
           }),
       ...(options.kinds === undefined ? {} : { kinds: options.kinds }),
+      ...(options.resumes === undefined ? {} : { resumes: options.resumes }),
     });
     this.director = new FaultDirector(this.world);
     this.upgrades = new Upgrades(this.world, scenario?.firstVersion);

@@ -13,6 +13,7 @@ import { PolicyMaker } from './workload/policy-maker.js';
 import { Publisher, type Target } from './workload/publisher.js';
 import { Warden } from './workload/warden.js';
 import { Transactor, transactionInput, transactionOutputs } from './workload/transactor.js';
+import { ResumedBook, ResumingPublisher, ResumingWorker } from './workload/resumer.js';
 import { Getter, Loner, Purger, Recycler } from './workload/spoilers.js';
 
 export interface WorkloadOptions {
@@ -42,6 +43,8 @@ export interface WorkloadOptions {
   flows?: boolean;
   /** Some clients work in transactions; without it they do in some runs. */
   transactions?: boolean;
+  /** Some clients resume their links; without it they do in some runs. */
+  resumes?: boolean;
   /** Which queues there are that do something besides; without it the seed says it. */
   kinds?: readonly KindName[];
 }
@@ -219,6 +222,7 @@ export class Workload {
     if (this.has('recycled')) this.produce(new Recycler(world, 'recycler', 'recycled'));
     if (this.has(transactionInput))
       for (let i = 1; i <= 2; i++) this.consume(new Transactor(world, `transactor${i}`), late);
+    if (this.haveLinksResumed()) this.resume();
     if (random.chance(0.4)) this.produce(new Loner(world, 'exclusive', true));
     if (random.chance(0.4)) this.produce(new Loner(world, 'auto-delete', false));
   }
@@ -235,6 +239,19 @@ export class Workload {
         this.consume(new ConsumingClient(world, `con-${name}-${i + 1}`, name, whole), late);
       }
     if (isGot) this.produce(new Getter(world, `getter-${first.name}`, first.name, false));
+  }
+
+  private haveLinksResumed(): boolean {
+    const { nodes, random } = this.world;
+    if (nodes.some((node) => node.versions.max < Feature.amqp10)) return false;
+    return this.options.resumes ?? random.fork('links that are resumed').chance(0.15);
+  }
+
+  private resume(): void {
+    const book = new ResumedBook();
+    const count = this.options.resumes === true ? 200 : 40;
+    this.produce(new ResumingPublisher(this.world, 'resuming-pub', book, count));
+    this.consume(new ResumingWorker(this.world, 'resuming-worker', book));
   }
 
   private mayChangeAccess(): boolean {

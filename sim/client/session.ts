@@ -97,6 +97,8 @@ export class Session implements PublishOwner, DeliverySink, StopWaiter {
   private readonly arriving: ArrivingBodies;
   private nextTag = 1;
   private closed = false;
+  /** For what the session has besides. */
+  readonly onClose: (() => void)[] = [];
 
   constructor(world: SimWorld, id: string, { broker, policies, access, probe }: SimProcess, client: SessionClient) {
     this.world = world;
@@ -402,6 +404,7 @@ export class Session implements PublishOwner, DeliverySink, StopWaiter {
     if (this.closed) return;
     this.closed = true;
     this.gateWatch.close();
+    for (const run of this.onClose) run();
     this.broker.stops.forget(this);
     this.sending?.abort();
     for (const subscription of this.subscriptions) subscription.close();

@@ -30,6 +30,7 @@ import type { Scenario } from './scenario.js';
 import { staleRecords } from './stale-records.js';
 import { tooFew } from './too-few.js';
 import { tooFewOfAQueue } from './too-few-of-a-queue.js';
+import { resumed } from './resumed.js';
 import { transactions } from './transactions.js';
 import { unansweredShrink } from './unanswered-shrink.js';
 import { wiring } from './wiring.js';
@@ -72,6 +73,7 @@ export const scenarios: readonly Scenario[] = [
   tooFew,
   tooFewOfAQueue,
   transactions,
+  resumed,
   turns,
   unansweredShrink,
   wiring,

@@ -35,6 +35,8 @@ export interface Scenario {
   readonly flows?: boolean;
   /** Clients take messages and publish others in transactions. */
   readonly transactions?: boolean;
+  /** Some clients resume their links. */
+  readonly resumes?: boolean;
   /** Queues that do something besides. */
   readonly kinds?: readonly KindName[];
   /** Policies come and go. */

@@ -389,8 +389,7 @@ export class Connection implements ConnectionHost, FrameHandler, InputOwner, Out
     this.frames.frameMax = Math.min(open.maxFrameSize, this.limits.frameMax);
     this.sessions.peerChannelMax = open.channelMax;
     this.vhost = vhostOf(open.hostname);
-    const context = { authenticator, occupancy, hasVhost: (name: string) => broker.hasVhost(name) };
-    this.own = enter(context, this.user, this.vhost);
+    this.own = enter({ authenticator, occupancy, hasVhost: (name) => broker.hasVhost(name) }, this.user, this.vhost);
     this.asked = open;
     this.owner.entered(this);
     this.step = Step.admission;

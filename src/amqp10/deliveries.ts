@@ -5,10 +5,8 @@ import { type Flushable, Phase } from '../base/turn.js';
 import { asAmqp10 } from '../conversion/to-amqp10.js';
 import { MessageFormat } from '../log/message-format.js';
 import type { EnqueueView } from '../log/record.js';
-import type { DeliverySink, Holder, Modification, Subscription } from '../model/broker.js';
-import { annotationBytesMax } from '../model/returns.js';
+import type { DeliverySink, Holder, Subscription } from '../model/broker.js';
 import { Outcome, Unacked } from '../model/unacked.js';
-import { ByteWriter } from '../wire/byte-writer.js';
 import {
   Condition,
   Descriptor,
@@ -22,9 +20,9 @@ import {
   type TransactionalState,
   type TransferHead,
 } from './codec/index.js';
-import { writeMap } from './codec/value-writer.js';
 import { DeliveryLead } from './delivery-lead.js';
 import { describeFault, LinkError, SessionError } from './errors.js';
+import { isAnnotated, modificationOf, outcomeOf } from './outcome-of.js';
 import type { OutgoingLink } from './outgoing-link.js';
 import type { OwnSettlements } from './own-settlements.js';
 import { ahead } from './serial.js';
@@ -45,6 +43,15 @@ export interface OutgoingHost extends SessionHost {
   readonly windowMax: number;
   /** The link's credit is to be looked at in this turn. */
   creditDue(link: OutgoingLink): void;
+  /** Sends a delivery of a link that can be resumed; returns its id. */
+  sendAcquired(
+    link: OutgoingLink,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+    resumes: boolean,
+  ): number;
   /** What the link's client holds goes back. Returns whether something stays held. */
   giveBack(link: OutgoingLink): boolean;
 }
@@ -66,7 +73,13 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker, StagingHo
   private due: OutgoingLink[] = [];
   /** Of the large message that is going out. */
   private body: StreamedBody | null = null;
-  private readonly head: TransferHead = { handle: 0, deliveryId: 0, settled: false };
+  private readonly head: Required<TransferHead> = {
+    handle: 0,
+    deliveryId: 0,
+    settled: false,
+    position: 0,
+    resumes: false,
+  };
   /** The client holds as many as it may. */
   private isFull = false;
   private closed = false;
@@ -100,6 +113,9 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker, StagingHo
   ): void {
     const link = subscription.cookie as OutgoingLink;
     const { output, counters } = this.host;
+    const { resumable } = link;
+    if (resumable?.resumes(position) && !this.closed && link.tookAgain())
+      return resumable.resumed(position, message, returns);
     if (this.closed || !link.takes(!this.isFull && !output.overfull && this.window.isOpen)) {
       counters.heldBack++;
       subscription.release(position);
@@ -109,7 +125,8 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker, StagingHo
       subscription.release(position);
       return link.isTooLarge();
     }
-    if (message.isLarge) this.stream(link, subscription, position, redelivered, message, returns);
+    if (resumable !== undefined && !message.isLarge) resumable.arrived(position, message, redelivered, returns);
+    else if (message.isLarge) this.stream(link, subscription, position, redelivered, message, returns);
     else this.show(link, subscription, position, redelivered, message, returns);
   }
 
@@ -213,6 +230,30 @@ export class Deliveries implements DeliverySink, Flushable, BodyTaker, StagingHo
     if (!link.settlesAtOnce) return this.hold(number, position, subscription, link);
     counters.acknowledged++;
     subscription.ack(position);
+  }
+
+  /** A delivery of a link that can be resumed; returns its id. */
+  sendAcquired(
+    link: OutgoingLink,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+    resumes: boolean,
+  ): number {
+    const id = this.next++ >>> 0;
+    const { head } = this;
+    head.position = position;
+    head.resumes = resumes;
+    try {
+      this.send(link, id, redelivered, message, returns);
+    } finally {
+      head.position = 0;
+      head.resumes = false;
+    }
+    link.delivered();
+    this.host.counters.delivered++;
+    return id;
   }
 
   private hold(number: number, position: number, holder: Holder, link: OutgoingLink): void {
@@ -424,35 +465,4 @@ function sizeOf(message: EnqueueView, redelivered: boolean, returns: number): nu
   const shown = message.format === MessageFormat.amqp10 ? message : asAmqp10(message);
   view.setLead(shown.bytes, shown.headerStart, shown.bodyStart);
   return lead.set(shown, view, redelivered, returns).length + view.end - view.keptStart + message.contentLength;
-}
-
-/** Undefined: nothing is settled by it. */
-function outcomeOf(kind: StateKind, state: DeliveryState | undefined, settled: boolean): Outcome | undefined {
-  if (kind === StateKind.accepted) return Outcome.ack;
-  if (kind === StateKind.released) return Outcome.putBack;
-  // Settled without a word: the default outcome, which is released here (§2.6.12, §3.5.3).
-  if (state === undefined || state.descriptor === Descriptor.received) return settled ? Outcome.putBack : undefined;
-  if (state.descriptor === Descriptor.rejected) return Outcome.reject;
-  if (state.descriptor === Descriptor.modified) return modified(state);
-  return state.descriptor === Descriptor.accepted ? Outcome.ack : Outcome.putBack;
-}
-
-/** Whoever wants it no more is not given it again: as in RabbitMQ it is refused for all. What did not fail does not count. */
-function modified({ deliveryFailed, undeliverableHere }: Modified): Outcome {
-  if (undeliverableHere) return Outcome.reject;
-  return deliveryFailed ? Outcome.requeue : Outcome.putBack;
-}
-
-function isAnnotated(state: DeliveryState | undefined): state is Modified {
-  if (state?.descriptor !== Descriptor.modified || state.undeliverableHere) return false;
-  return (state.messageAnnotations?.entries.length ?? 0) > 0;
-}
-
-/** Throws SessionError. */
-function modificationOf({ deliveryFailed, messageAnnotations }: Modified): Modification {
-  const writer = new ByteWriter();
-  writeMap(writer, messageAnnotations!);
-  if (writer.length <= annotationBytesMax) return { isCounted: deliveryFailed, annotations: writer.take() };
-  const text = `annotations of ${writer.length} bytes in modified, there may be ${annotationBytesMax}`;
-  throw new SessionError(Condition.resourceLimitExceeded, text);
 }

@@ -22,6 +22,9 @@ import { type DynamicNode, makeDynamic } from './dynamic-node.js';
 import { addressOf } from './temporary-queue.js';
 import { Link, LinkState } from './link.js';
 import { Publisher, type PublishingLink } from './publisher.js';
+import { openTarget, type OpenedTarget } from './open-target.js';
+import type { ResumableTarget } from './resumable-target.js';
+import { granted, tagIn } from './resumption.js';
 import { add } from './serial.js';
 import type { LocalTransaction } from './local-transaction.js';
 import type { SessionHost } from './session-host.js';
@@ -36,6 +39,10 @@ const settleFirst = 0;
 
 export class IncomingLink extends Link implements PublishingLink, StopWaiter {
   private readonly publisher: Publisher;
+  private resumable: ResumableTarget | undefined;
+  /** Of the delivery under way, as far as that matters: see textOfTag. */
+  private tag = '';
+  private resumes = false;
   private credit = 0;
   private deliveryCount = 0;
   /** Publishes without outcome. */
@@ -70,7 +77,7 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     const { host, request } = this;
     this.deliveryCount = request.initialDeliveryCount ?? 0;
     this.find().then(
-      (destination) => this.found(destination),
+      (destination) => this.resume(destination),
       (error: unknown) => host.linkFailed(this, error),
     );
   }
@@ -90,10 +97,21 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     return findDestination(host, address);
   }
 
-  private found(destination: Destination | null): void {
+  /** Of a link that is to be resumable: finds what is unsettled of it. */
+  private resume(destination: Destination | null): void {
+    const { request, host } = this;
+    const isQueue = destination !== null && destination.exchange === '' && this.dynamic === undefined;
+    openTarget(host, this, request, isQueue ? destination.routingKey : undefined).then(
+      (opened) => this.found(destination, opened),
+      (error: unknown) => host.linkFailed(this, error),
+    );
+  }
+
+  private found(destination: Destination | null, opened: OpenedTarget | undefined): void {
     this.publisher.destination = destination;
     const reply = this.reply();
     reply.rcvSettleMode = settleFirst;
+    if (opened !== undefined) this.isResumable(opened, reply);
     if (this.dynamic !== undefined && reply.target?.descriptor === Descriptor.target) {
       const { queue, properties } = this.dynamic;
       const made = { address: addressOf(queue), dynamicNodeProperties: properties };
@@ -101,7 +119,10 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     }
     reply.maxMessageSize = this.host.limits.messageBytesMax;
     if (this.attachedWith(reply)) this.topUp();
-    else this.dynamic?.leave();
+    else {
+      this.endResumable();
+      this.dynamic?.leave();
+    }
   }
 
   /** A frame of a delivery. Throws LinkError, or AmqpError for the connection. */
@@ -115,6 +136,7 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     if (view.aborted) return this.finish();
     const { bytes, payloadStart, payloadEnd } = view;
     if (this.received + payloadEnd - payloadStart > this.host.limits.messageBytesMax) throw this.tooLarge();
+    if (this.resumes) return this.resumed(view);
     if (view.more) return this.gather(bytes, payloadStart, payloadEnd);
     if (this.received === 0) return this.publish(bytes, payloadStart, payloadEnd);
     this.gather(bytes, payloadStart, payloadEnd);
@@ -141,6 +163,7 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     this.isDue = false;
     const { credit, unsettled, host } = this;
     if (this.state !== LinkState.attached || host.broker.gate.closed !== '' || this.isStopped) return;
+    if (this.resumable?.isPartial === true) return;
     if (this.isWithdrawn || credit * 2 <= host.limits.linkCredit - unsettled) this.grant();
   }
 
@@ -163,7 +186,40 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     this.leaveTransaction();
     this.dropGathered();
     this.publisher.close();
+    this.endResumable();
     this.dynamic?.leave();
+  }
+
+  protected override get canResume(): boolean {
+    return this.resumable !== undefined;
+  }
+
+  private isResumable({ resumable, timeoutMs, complete }: OpenedTarget, reply: Attach): void {
+    const { target } = reply;
+    if (target?.descriptor === Descriptor.target)
+      reply.target = granted(Object.assign(new Target(), target), timeoutMs);
+    if (resumable === undefined) return;
+    this.resumable = resumable;
+    this.host.resumable.targets.add(resumable);
+    reply.rcvSettleMode = this.request.rcvSettleMode;
+    complete(reply);
+  }
+
+  private endResumable(): void {
+    if (this.resumable !== undefined && this.host.resumable.targets.delete(this.resumable))
+      this.resumable.detach(this.isForGood);
+  }
+
+  /** What is settled needs no account, and what is in a transaction has its outcome at once. */
+  private get via(): ResumableTarget | undefined {
+    return this.settled || this.transaction !== null ? undefined : this.resumable;
+  }
+
+  /** The rest of a delivery from before: that it is there is known, so its payload is not looked at. */
+  private resumed(view: TransferView): void {
+    if (view.more) return;
+    this.resumable?.resume(this.deliveryId, this.tag, this.settled);
+    this.finish();
   }
 
   private withoutCredit(): LinkError {
@@ -173,7 +229,9 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
   private begin(view: TransferView): void {
     if (view.deliveryId === absent)
       throw new LinkError(Condition.invalidField, 'the first transfer of a delivery has no delivery-id');
-    if (view.resume) throw new LinkError(Condition.notImplemented, 'deliveries are not resumed here');
+    this.resumes = view.resume;
+    if (view.resume) this.credit++;
+    if (this.resumable !== undefined) this.tag = tagIn(view);
     if (this.credit === 0) throw this.withoutCredit();
     if (view.stateAt !== absent) this.transaction = this.transactionOf(view);
     if (this.transaction !== null) this.transaction.partial++;
@@ -218,7 +276,8 @@ export class IncomingLink extends Link implements PublishingLink, StopWaiter {
     // What is published in a transaction has its outcome at once.
     if (!settled && transaction === null) this.unsettled++;
     try {
-      this.publisher.publish(bytes, start, end, deliveryId, settled, this.messageFormat, transaction);
+      const { via, tag, messageFormat } = this;
+      this.publisher.publish(bytes, start, end, deliveryId, settled, messageFormat, transaction, via, tag);
     } finally {
       this.finish();
     }

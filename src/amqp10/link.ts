@@ -1,4 +1,4 @@
-import { type AmqpError, Attach, Detach } from './codec/index.js';
+import { type AmqpError, Attach, Condition, Detach } from './codec/index.js';
 import type { SessionHost } from './session-host.js';
 
 export const LinkState = {
@@ -26,11 +26,10 @@ export abstract class Link {
   state: LinkState = LinkState.attaching;
   protected readonly host: SessionHost;
   protected readonly request: Attach;
-  /** A detach is for good (§2.6.4), and so is ours. False: the link may be resumed. */
-  protected isClosing = true;
+  /** The client has closed it, or nothing is left to resume (§2.6.4); else a link that can be resumed is only suspended. */
+  protected isForGood = false;
   /** The client detached it before it was attached. */
   private detachRequested = false;
-  private closeRequested = true;
 
   constructor(host: SessionHost, request: Attach, ownHandle: number) {
     this.host = host;
@@ -52,10 +51,9 @@ export abstract class Link {
 
   /** The client detaches. @param closed for good */
   detachedByClient(closed: boolean): void {
-    if (this.canResume) this.isClosing = closed;
+    this.isForGood = closed;
     if (this.state === LinkState.attaching) {
       this.detachRequested = true;
-      this.closeRequested = closed;
       return;
     }
     const answers = this.state === LinkState.attached;
@@ -73,7 +71,8 @@ export abstract class Link {
       condition: error.condition,
       error: error.message,
     });
-    if (this.canResume) this.isClosing = false;
+    // Of a queue that is gone nothing can be resumed.
+    this.isForGood = error.condition === Condition.resourceDeleted;
     if (this.state === LinkState.attaching) this.sendAttach(this.refusal());
     else this.release();
     this.sendDetach(error);
@@ -84,7 +83,6 @@ export abstract class Link {
   /** Session or connection are gone or going: no more output. */
   dispose(): void {
     if (this.state === LinkState.gone) return;
-    if (this.canResume) this.isClosing = false;
     if (this.state !== LinkState.detached) this.release();
     this.state = LinkState.gone;
   }
@@ -95,7 +93,7 @@ export abstract class Link {
     this.state = LinkState.attached;
     this.sendAttach(reply);
     if (!this.detachRequested) return true;
-    this.detachedByClient(this.closeRequested);
+    this.detachedByClient(this.isForGood);
     return false;
   }
 
@@ -115,7 +113,7 @@ export abstract class Link {
   /** The session, the output or the client takes more: of links on which the client receives. */
   replenish(): void {}
 
-  /** What it is about outlasts this attachment of the link. */
+  /** What it is about, or what is unsettled of it, outlasts this attachment of the link. */
   protected get canResume(): boolean {
     return false;
   }
@@ -140,7 +138,7 @@ export abstract class Link {
   private sendDetach(error: AmqpError | undefined): void {
     const detach = new Detach();
     detach.handle = this.ownHandle;
-    detach.closed = this.isClosing;
+    detach.closed = this.isForGood || !this.canResume;
     detach.error = error?.fields;
     this.host.send(detach);
   }

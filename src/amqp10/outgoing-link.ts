@@ -9,9 +9,12 @@ import type { Subscription } from '../model/broker.js';
 import type { Recipient } from '../model/unacked.js';
 import { absent, type Attach, Condition, Flow, type FlowView } from './codec/index.js';
 import { Drain } from './drain.js';
+import type { EnqueueView } from '../log/record.js';
 import { LinkError } from './errors.js';
 import { Link, LinkState } from './link.js';
 import { add, ahead } from './serial.js';
+import { answeredSource, type OpenedSource, openSource } from './open-source.js';
+import type { ResumableSource } from './resumable-source.js';
 import { findSource, type SourceNode } from './source-node.js';
 import type { OutgoingHost } from './deliveries.js';
 
@@ -43,6 +46,8 @@ export class OutgoingLink extends Link implements Recipient {
   private node: SourceNode | undefined = undefined;
   private readonly deliveries: OutgoingHost;
   private readonly drain: Drain;
+  resumable: ResumableSource | undefined;
+  private opened: OpenedSource | undefined;
 
   constructor(host: OutgoingHost, request: Attach, ownHandle: number) {
     super(host, request, ownHandle);
@@ -59,14 +64,18 @@ export class OutgoingLink extends Link implements Recipient {
       (error: unknown) => {
         this.node?.leave(false, false);
         this.host.linkFailed(this, error);
+        this.endResumable();
       },
     );
   }
 
   private async find(): Promise<Subscription> {
-    const { host } = this;
-    this.node = await findSource(host, this.request);
+    const { host, request } = this;
+    this.node = await findSource(host, request);
     const { filter, browses } = this.node;
+    this.opened = await openSource(host, this, request, this.node);
+    this.resumable = this.opened?.resumable;
+    if (this.resumable !== undefined) host.resumable.sources.add(this.resumable);
     return host.broker.consume({
       vhost: host.vhost,
       queue: this.queue,
@@ -90,7 +99,8 @@ export class OutgoingLink extends Link implements Recipient {
   private accepted(subscription: Subscription): void {
     if (this.state !== LinkState.attaching) {
       subscription.close();
-      this.node?.leave(false, false);
+      this.endResumable();
+      this.node?.leave(this.isForGood, false);
       this.host.answeredTooLate();
       return;
     }
@@ -99,9 +109,13 @@ export class OutgoingLink extends Link implements Recipient {
     const reply = this.reply();
     reply.initialDeliveryCount = this.deliveryCount;
     reply.sndSettleMode = this.settlesAtOnce ? SenderSettle.settled : SenderSettle.unsettled;
-    reply.source = this.node?.source;
+    const source = this.node?.source;
+    reply.source = source && answeredSource(source, this.opened);
     if (reply.source !== undefined) reply.source.outcomes = supportedOutcomes;
-    if (this.attachedWith(reply)) this.replenish();
+    this.opened?.complete(reply);
+    if (!this.attachedWith(reply)) return;
+    this.resumable?.begin(subscription, this.opened?.lost ?? []);
+    this.replenish();
   }
 
   /** The client has told where it is, and what it takes (§2.6.7). Throws LinkError. */
@@ -126,12 +140,29 @@ export class OutgoingLink extends Link implements Recipient {
   /** May the delivery that has arrived go out? */
   takes(hasRoom: boolean): boolean {
     this.granted--;
-    if (this.stalled || this.isWaiting || !hasRoom || this.credit === 0 || this.state !== LinkState.attached) {
+    const credit = this.credit - (this.resumable?.pending ?? 0);
+    if (this.stalled || this.isWaiting || !hasRoom || credit <= 0 || this.state !== LinkState.attached) {
       this.stalled = true;
       if (this.granted <= 0) this.deliveries.creditDue(this);
       return false;
     }
     return true;
+  }
+
+  /** A delivery has arrived that the link had before. @returns false if the link is over */
+  tookAgain(): boolean {
+    this.granted--;
+    return this.state === LinkState.attached;
+  }
+
+  sendAcquired(
+    position: number,
+    message: EnqueueView,
+    redelivered: boolean,
+    returns: number,
+    resumes: boolean,
+  ): number {
+    return this.deliveries.sendAcquired(this, position, redelivered, message, returns, resumes);
   }
 
   /** A delivery goes out part by part: nothing is granted until it is out. What comes all the same goes back. */
@@ -150,7 +181,8 @@ export class OutgoingLink extends Link implements Recipient {
   /** A delivery is on its way, or none can be made now: what the queue says is not all. */
   get isBusy(): boolean {
     const { isSending, hasRoom } = this.deliveries;
-    return this.subscription === null || this.isWaiting || isSending || (this.credit > 0 && !hasRoom);
+    const isComing = this.resumable !== undefined && this.resumable.pending > 0;
+    return this.subscription === null || this.isWaiting || isSending || isComing || (this.credit > 0 && !hasRoom);
   }
 
   /** It is out. */
@@ -161,8 +193,10 @@ export class OutgoingLink extends Link implements Recipient {
     if (this.credit === 0) this.drain.usedUp();
   }
 
-  /** The client settled one of its deliveries: credit does not depend on that. */
-  settled(): void {}
+  /** The client settled one of its deliveries: credit does not depend on that, but what is on its way may have. */
+  settled(): void {
+    if (this.resumable !== undefined) this.deliveries.creditDue(this);
+  }
 
   /** Grants what may be granted now. */
   override replenish(): void {
@@ -170,10 +204,11 @@ export class OutgoingLink extends Link implements Recipient {
     if (this.state !== LinkState.attached || subscription === null || this.isWaiting) return;
     if (this.metTooLarge) return this.fail(tooLarge(this.bytesMax));
     this.drain.goOn();
-    if (!this.deliveries.hasRoom) return;
+    this.resumable?.goOn();
+    if (!this.deliveries.hasRoom || this.resumable?.isFull === true) return;
     if (this.stalled && this.granted > 0) return;
     this.stalled = false;
-    const target = Math.min(this.credit, this.deliveries.windowMax);
+    const target = Math.min(this.credit - (this.resumable?.pending ?? 0), this.deliveries.windowMax);
     const wanted = target - this.granted;
     // Not one by one.
     if (wanted <= 0 || (this.granted > 0 && wanted * 2 < target)) return;
@@ -207,17 +242,23 @@ export class OutgoingLink extends Link implements Recipient {
     this.fail(new LinkError(Condition.resourceDeleted, reason === '' ? `queue '${this.queue}' is gone` : reason));
   }
 
-  protected override get canResume(): boolean {
-    return this.node?.isKept === true;
-  }
-
   protected release(): void {
     this.drain.stop();
+    this.endResumable();
     const isHolding = this.deliveries.giveBack(this);
     if (this.subscription !== null) this.host.output.consumerCount--;
     if (isHolding) void this.subscription?.cancel();
     else this.subscription?.close();
-    this.node?.leave(this.isClosing);
+    this.node?.leave(this.isForGood);
+  }
+
+  protected override get canResume(): boolean {
+    return this.node?.isKept === true || this.resumable !== undefined;
+  }
+
+  private endResumable(): void {
+    if (this.resumable !== undefined && this.host.resumable.sources.delete(this.resumable))
+      this.resumable.detach(this.isForGood);
   }
 
   private sendFlow(drain: boolean): void {

@@ -23,6 +23,7 @@ import { headersOf, moreKeysOf, propertyText } from './header-codec.js';
 import type { LocalTransaction } from './local-transaction.js';
 import type { Destination } from './node-lookup.js';
 import { PublishOutcome, type PublishSource } from './outcome-ledger.js';
+import type { ResumableTarget } from './resumable-target.js';
 import type { SessionHost } from './session-host.js';
 import { StagedMessage } from './staged-message.js';
 
@@ -60,7 +61,7 @@ export class Publisher {
   }
 
   /**
-   * Publishes the message in [start, end). What is wrong with it is its outcome, or ends the link if nobody waits for one: LinkError. What
+   * Publishes the message in [start, end), to a link's queue by `via`, if the link can be resumed. What is wrong with it is its outcome, or ends the link if nobody waits for one: LinkError. What
    * the user may not do ends the link in any case.
    */
   publish(
@@ -71,12 +72,14 @@ export class Publisher {
     settled: boolean,
     messageFormat: number,
     transaction: LocalTransaction | null,
+    via?: ResumableTarget,
+    tag: string = '',
   ): void {
     try {
       if (messageFormat !== 0)
         throw new AmqpError(Condition.notImplemented, `message-format ${messageFormat}: 0 is known`);
       message.set(bytes, start, end);
-      this.send(deliveryId, settled, transaction);
+      this.send(deliveryId, settled, transaction, via, tag);
     } catch (error) {
       this.refuse(error, deliveryId, settled, transaction);
     }
@@ -115,7 +118,13 @@ export class Publisher {
     this.host.answer(deliveryId, Object.assign(new TransactionalState(), { txnId: id, outcome }));
   }
 
-  private send(deliveryId: number, settled: boolean, transaction: LocalTransaction | null): void {
+  private send(
+    deliveryId: number,
+    settled: boolean,
+    transaction: LocalTransaction | null,
+    via: ResumableTarget | undefined,
+    tag: string,
+  ): void {
     const { host } = this;
     const { broker, parts, ledger } = host;
     const { ttlMs, bytes, start, bodyStart, end } = message;
@@ -140,6 +149,8 @@ export class Publisher {
     parts.bodyLength = end - bodyStart;
     if (transaction !== null) {
       this.stage(deliveryId, settled, route, transaction);
+    } else if (via !== undefined && route.queueCount === 1) {
+      via.publish(parts, deliveryId, tag);
     } else if (settled) {
       broker.publish(route, parts, nobody, 0);
     } else if (route.queueCount === 0 && route.isKnown) {

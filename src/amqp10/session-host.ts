@@ -10,6 +10,7 @@ import type { Counters } from './counters.js';
 import type { Limits } from './limits.js';
 import type { Link } from './link.js';
 import type { OutcomeLedger } from './outcome-ledger.js';
+import type { ResumableLinks } from './resumable-links.js';
 import type { PartialBytes } from './partial-bytes.js';
 import type { TransactionTable } from './transaction-table.js';
 
@@ -52,6 +53,7 @@ export interface SessionHost
   extends Omit<ConnectionHost, 'send' | 'fail' | 'linkAttached' | 'sessionGone' | 'flushDue'> {
   readonly ledger: OutcomeLedger;
   readonly transactions: TransactionTable;
+  readonly resumable: ResumableLinks;
   send(body: Performative): void;
   /** Session's and link's flow state: a flow about that link (§2.7.4). */
   sendFlow(flow: Flow): void;

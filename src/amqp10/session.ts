@@ -8,7 +8,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Turn } from '../base/turn.js';
-import type { MessageParts } from '../log/record.js';
+import type { EnqueueView, MessageParts } from '../log/record.js';
 import type { Broker, ConnectionId, DeliverySink } from '../model/broker.js';
 import type { Permissions } from '../security/permissions.js';
 import type { Output } from '../socket/output.js';
@@ -46,6 +46,7 @@ import { OutcomeLedger, PublishOutcome } from './outcome-ledger.js';
 import { OutgoingLink } from './outgoing-link.js';
 import { OwnSettlements } from './own-settlements.js';
 import type { PartialBytes } from './partial-bytes.js';
+import { ResumableLinks } from './resumable-links.js';
 import { add } from './serial.js';
 import type { ConnectionHost } from './session-host.js';
 import type { TransactionTable } from './transaction-table.js';
@@ -64,6 +65,7 @@ export class Session implements OutgoingHost {
   readonly channel: number;
   readonly ledger: OutcomeLedger;
   readonly transactions: TransactionTable;
+  readonly resumable: ResumableLinks = new ResumableLinks();
   private readonly connection: ConnectionHost;
   private readonly ownChannel: number;
   private readonly window: TransferWindow;
@@ -157,10 +159,15 @@ export class Session implements OutgoingHost {
   }
 
   disposition(view: DispositionView): void {
-    if (this.ended || !view.role) return;
+    if (this.ended) return;
+    if (this.resumable.isAny) this.resumable.said(view, this.settleOthers);
+    else if (view.role) this.settleOthers(view);
+  }
+
+  private readonly settleOthers = (view: DispositionView): void => {
     this.deliveries.settle(view);
     if (this.deliveries.regainsRoom()) this.replenish();
-  }
+  };
 
   attach(request: Attach): void {
     if (this.ended) return;
@@ -278,6 +285,16 @@ export class Session implements OutgoingHost {
   }
   creditDue(link: OutgoingLink): void {
     this.deliveries.creditDue(link);
+  }
+  sendAcquired(
+    link: OutgoingLink,
+    position: number,
+    redelivered: boolean,
+    message: EnqueueView,
+    returns: number,
+    resumes: boolean,
+  ): number {
+    return this.deliveries.sendAcquired(link, position, redelivered, message, returns, resumes);
   }
   giveBack(link: OutgoingLink): boolean {
     return this.deliveries.giveBack(link);

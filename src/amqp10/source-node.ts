@@ -19,6 +19,8 @@ export interface SourceNode {
   readonly browses: boolean;
   /** It stays when its link is detached, until it is closed. */
   readonly isKept: boolean;
+  /** All messages of a queue that others know: its link can be resumed. */
+  readonly isPlain: boolean;
   /** As the answer has it. */
   readonly source: Source;
   /**
@@ -40,6 +42,7 @@ export async function findSource(context: SourceContext, request: Attach): Promi
     filter: filters.definition,
     browses,
     isKept: false,
+    isPlain: !source.dynamic && !browses && filters.definition === undefined,
     source: answer,
     leave,
   });
@@ -58,7 +61,7 @@ export async function findSource(context: SourceContext, request: Attach): Promi
   if (isSubscription(source)) return openSubscription(context, request, bound, answer);
   const queue = await bindTemporary(context, bound);
   const leave = (): void => dropTemporary(context, queue);
-  return { queue, filter: bound.filter, browses: false, isKept: false, source: answer, leave };
+  return { queue, filter: bound.filter, browses: false, isKept: false, isPlain: false, source: answer, leave };
 }
 
 /** How a queue is to be bound to an exchange, and what of that its link wants. */

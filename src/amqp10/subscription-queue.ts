@@ -138,7 +138,7 @@ function node(context: SourceContext, queue: string, filter: FilterDefinition | 
     // Others may use it too.
     broker.wiring.deleteQueue(vhost, queue, { ifUnused: true, ifEmpty: false, connection: id }).catch(() => {});
   };
-  return { queue, filter, browses: false, isKept: true, source, leave };
+  return { queue, filter, browses: false, isKept: true, isPlain: false, source, leave };
 }
 
 /**

@@ -95,7 +95,7 @@ export class TransferWindow {
   send(head: TransferHead, lead: DeliveryLead, bytes: Uint8Array, start: number, end: number): void {
     const { frames } = this;
     const size = lead.length + end - start;
-    const needed = frames.framesFor(size);
+    const needed = frames.framesFor(size, head);
     if (needed > this.room || this.rests.length > 0 || size > wholeBytesMax) {
       this.open(head, lead, bytes, start, end, true);
       return;
@@ -137,7 +137,7 @@ export class TransferWindow {
     isComplete: boolean,
   ): void {
     // Lead and payload share the first frame.
-    const split = Math.min(end, start + this.frames.payloadMax - lead.length);
+    const split = Math.min(end, start + this.frames.payloadMaxOf(head) - lead.length);
     const first = new Uint8Array(lead.length + split - start);
     first.set(lead.bytes.subarray(0, lead.length));
     first.set(bytes.subarray(start, split), lead.length);

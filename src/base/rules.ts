@@ -211,6 +211,13 @@ export interface Rules {
   readonly requeueInPlace: boolean;
   /** Backfill sends a message only if it is still there. Off: it sends what was there when the join began. */
   readonly backfillPresent: boolean;
+
+  /** 22: of a link that is attached elsewhere the log takes nothing. Off: it takes what is late. */
+  readonly linksFenced: boolean;
+  /** 22: a delivery of a link that can be resumed is sent when it is in the log that the link has it. Off: it is not logged. */
+  readonly acquiresLogged: boolean;
+  /** 22: a new primary leaves to such links what they have. Off: it gives it to whoever comes. */
+  readonly acquiredKept: boolean;
 }
 
 export type RuleName = keyof Rules;
@@ -288,6 +295,9 @@ export const allRules: Rules = {
   othersTake: true,
   repliesEnd: true,
   alternateTaken: true,
+  linksFenced: true,
+  acquiresLogged: true,
+  acquiredKept: true,
   largeWhole: true,
   partsGo: true,
   moveDrained: true,

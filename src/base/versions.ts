@@ -16,7 +16,8 @@
  *       (RecordFlag.large, the queue `partsIncarnation`, FrameType.bodyRead, bodyHold, bodyDone, openUploads, bodyPart, bodyGone);
  *       messages of AMQP 1.0 (MessageFormat.amqp10); subscriptions with filters, and those that browse (FrameType.browseFrom); what clients
  *       of AMQP 1.0 note of messages that they give back (RecordKind.annotated, FrameType.modify), and such as do not count
- *       (Settlement.putBack, Naming.putBack); users, permissions, limits, vhosts and operators' policies, which older nodes
+ *       (Settlement.putBack, Naming.putBack); links that are resumed (the queue `terminiIncarnation`, FrameType.terminus,
+ *       terminusAnswered); users, permissions, limits, vhosts and operators' policies, which older nodes
  *       would not see
  *
  * A version only adds: record kinds, frame types, fields at an end. What was there is never changed, and a number never used

@@ -7,6 +7,7 @@ import type { MoveStage } from './wiring/objects.js';
 import type { Definition } from './policy/definition.js';
 import type { Replies } from './replies.js';
 import type { FilterDefinition } from './selection/message-filter.js';
+import type { TerminusPort } from './terminus/port.js';
 import type { TransactionPort } from './transaction.js';
 
 /** A client connection, unique in the cluster: `<node>/<boot>/<n>`. It owns exclusive queues. */
@@ -336,6 +337,7 @@ export interface Broker {
   readonly stops: PublisherStops;
   readonly replies: Replies;
   readonly transactions: TransactionPort;
+  readonly termini: TerminusPort;
   hasVhost(name: string): boolean;
   /** Whether the exchange of this name, if there is one, is of the type topic. */
   isTopicExchange(vhost: string, name: string): boolean;

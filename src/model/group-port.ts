@@ -13,6 +13,7 @@ import type { EnqueueView, MessageParts } from '../log/record.js';
 import type { Arguments, Modification } from './broker.js';
 import type { DeadLettering } from './queue/queue-traits.js';
 import type { FilterDefinition } from './selection/message-filter.js';
+import type { TerminusAnswer, TerminusOperation } from './terminus/operations.js';
 
 /** Where the primary's service writes its events. */
 export interface GroupAppender {
@@ -120,6 +121,8 @@ export interface GroupServicePort {
   count(request: number, incarnation: number, wiringVersion: number, isUse: boolean): void;
   /** Answered by `purged` when the dequeues are committed. `to`: the messages go there, as dead letters of the queue that is named. */
   purge(request: number, incarnation: number, wiringVersion: number, to?: DeadLettering): void;
+  /** About a link that can be resumed. Answered by `terminusAnswered`. */
+  terminus(request: number, incarnation: number, wiringVersion: number, operation: TerminusOperation): void;
   /** Asks for `count` parts of a large message's body, from index `from` on. Answered by as many `bodyPart`, or by `bodyGone`. */
   readBody(reader: number, id: BodyId, from: number, count: number): void;
   /**
@@ -189,6 +192,7 @@ export interface GroupClientPort {
   gotNothing(request: number, refusal: string): void;
   counted(request: number, ready: number, unacknowledged: number, consumers: number): void;
   purged(request: number, count: number, refusal: string): void;
+  terminusAnswered(request: number, answer: TerminusAnswer): void;
   /** A part of a body: bytes [start, end), valid during the call only. */
   bodyPart(reader: number, index: number, bytes: Uint8Array, start: number, end: number): void;
   /** There is no such part any more. */

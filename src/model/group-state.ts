@@ -27,8 +27,9 @@ import { DelayedMessages } from './delay/delayed-messages.js';
 import { Origins } from './origins.js';
 import { Returns } from './returns.js';
 import { Publishers } from './publishers.js';
+import { TerminusTable } from './terminus/terminus-table.js';
 import { LargeBodies } from './large/large-bodies.js';
-import { delayedIncarnation, partsIncarnation } from './queue/outbox.js';
+import { delayedIncarnation, partsIncarnation, terminiIncarnation } from './queue/outbox.js';
 import { LaneIndex, priorityMax } from './queue/lane-index.js';
 import { PiecePool } from './queue/queue-index.js';
 import { newIndex, QueueState } from './queue/queue-state.js';
@@ -66,6 +67,8 @@ export class GroupState {
   /** Which of the messages that wait for their time is next. */
   readonly delays: DelayedMessages = new DelayedMessages();
   readonly returns: Returns = new Returns();
+  /** Links that can be resumed, and what is unsettled of them. */
+  readonly termini: TerminusTable = new TerminusTable();
   /** A join is under way: messages that the primary has may come later than what is told of them. */
   isFilling = false;
   /** Where the bodies of large messages are, and who refers to them. */
@@ -261,6 +264,7 @@ export class GroupState {
     this.chunks.retain(chunk, length);
     if (expiresAt(chunk.view!, offset) !== 0) queue.mayExpire = true;
     if (queue.incarnation === delayedIncarnation) this.delays.enqueued(queue, lsn, chunk, offset);
+    if (queue.incarnation === terminiIncarnation) this.termini.enqueued(queue, lsn, chunk, offset);
     this.noteLarge(queue, lsn, chunk, offset, queue.options.durable);
     return true;
   }
@@ -364,6 +368,7 @@ export class GroupState {
     const queue = new QueueState(incarnation, options, wiringVersion, this.pool);
     this.queues.set(incarnation, queue);
     if (incarnation === delayedIncarnation && !this.observers.includes(this.delays)) this.observers.push(this.delays);
+    if (incarnation === terminiIncarnation && !this.observers.includes(this.termini)) this.observers.push(this.termini);
     return queue;
   }
 

@@ -14,6 +14,8 @@ import { hostile10 } from './cases10/hostile.js';
 import { retirement10 } from './cases10/retirement.js';
 import { links10, sessions10 } from './cases10/sessions.js';
 import { transactions10 } from './cases10/transactions.js';
+import { resumption10 } from './cases10/resumption.js';
+import { resumptionAndMore10 } from './cases10/resumption-and-more.js';
 import { transfers10 } from './cases10/transfers.js';
 import { connections } from './cases/connections.js';
 import { consuming } from './cases/consuming.js';
@@ -83,6 +85,8 @@ export const cases: readonly Case[] = [
   ...retirement10,
   ...givingBack10,
   ...hostile10,
+  ...resumption10,
+  ...resumptionAndMore10,
   ...largeDeliveries10,
   ...filters10,
   ...browsing10,

@@ -25,6 +25,8 @@ import type {
 } from '../../src/model/broker.js';
 import { FakeStops } from './fake-stops.js';
 import { FakeTransactions } from './fake-transactions.js';
+import { noTermini } from './no-termini.js';
+import type { TerminusPort } from '../../src/model/terminus/port.js';
 import { FakeReplies } from './fake-replies.js';
 import { type FakeHolder, FakeQueue, FakeSubscription, fakeMessage } from './fake-queue.js';
 
@@ -56,6 +58,7 @@ export class FakeBroker implements Broker, Wiring {
   readonly stops: FakeStops = new FakeStops((route) => (route as FakeRoute).queues);
   readonly replies: FakeReplies = new FakeReplies();
   readonly transactions: FakeTransactions = new FakeTransactions(this);
+  readonly termini: TerminusPort = noTermini;
   routingVersion = 1;
   /** Wiring changes and consumes wait for it. */
   pause: Promise<void> = Promise.resolve();

@@ -42,4 +42,7 @@ plantedTests([
   { rule: 'partsGo', scenario: 'large' },
   { rule: 'largeWhole', scenario: 'large', from: 22 },
   { rule: 'wholeUnits', scenario: 'transactions' },
+  { rule: 'linksFenced', scenario: 'resumed', from: 7 },
+  { rule: 'acquiresLogged', scenario: 'resumed' },
+  { rule: 'acquiredKept', scenario: 'resumed' },
 ]);

@@ -5,7 +5,7 @@ import { codeFolders, importsOf, readSources } from './sources.js';
 
 const sources = new Map(readSources(codeFolders, ['.ts']).map((source) => [source.path, source]));
 
-const productEntries = ['src/index.ts', 'src/cli/main.ts'];
+const productEntries = ['src/index.ts', 'src/cli/main.ts', 'src/resume/index.ts'];
 /** Files that are run: tests, benches, and mains. */
 const entryPattern = /\.(?:test|bench)\.ts$|(?:^|\/)main\.ts$|^examples\/|^sim\/run\.ts$/;
 

@@ -47,6 +47,8 @@ const allowed: Record<string, readonly string[]> = {
   management: ['base', 'model', 'config', 'security', 'broker-node.ts', 'version.ts'],
   'node.ts': [...everything, 'broker-node.ts', 'broker-options.ts', 'management', 'version.ts'],
   embed: [...everything, 'broker-options.ts', 'broker-node.ts', 'node.ts'],
+  // For programs: it knows nothing of the broker.
+  resume: [],
   'index.ts': ['base', 'config', 'embed', 'version.ts'],
   cli: [...everything, 'broker-node.ts', 'node.ts', 'version.ts'],
 };

@@ -28,6 +28,19 @@ export interface TransferHead {
   handle: number;
   deliveryId: number;
   settled: boolean;
+  /** Neither 0 nor undefined: the tag is this number in hexadecimal digits, else the delivery's id; and the delivery may be one from before (`resumes`). */
+  position?: number;
+  resumes?: boolean;
+}
+
+/** Such a tag: positions have 53 bits. */
+export const positionTagBytes = 14;
+/** Then the head has a longer tag, and the fields up to `resume`. */
+const resumableHeadBytes = transferHeadBytes + positionTagBytes - 4 + 3;
+const digits = Buffer.from('0123456789abcdef', 'latin1');
+
+function headBytes({ position }: TransferHead): number {
+  return position === undefined || position === 0 ? transferHeadBytes : resumableHeadBytes;
 }
 
 export class FrameWriter {
@@ -112,8 +125,13 @@ export class FrameWriter {
   }
 
   /** Transfer frames that a payload of so many bytes needs. */
-  framesFor(payloadBytes: number): number {
-    return Math.max(1, Math.ceil(payloadBytes / this.payloadMax));
+  framesFor(payloadBytes: number, head?: TransferHead): number {
+    const most = head === undefined ? this.payloadMax : this.frameMax - headBytes(head);
+    return Math.max(1, Math.ceil(payloadBytes / most));
+  }
+
+  payloadMaxOf(head: TransferHead): number {
+    return this.frameMax - headBytes(head);
   }
 
   /** Payload of a transfer frame. */
@@ -135,7 +153,7 @@ export class FrameWriter {
     end: number,
   ): void {
     const { output, frameMax } = this;
-    const whole = transferHeadBytes + leadLength + end - start;
+    const whole = headBytes(head) + leadLength + end - start;
     if (whole <= frameMax) {
       const at = this.transferHead(channel, head, whole, false);
       const to = output.bytes;
@@ -144,14 +162,14 @@ export class FrameWriter {
       output.length = at + leadLength + end - start;
       return;
     }
-    const room = frameMax - transferHeadBytes;
+    const room = frameMax - headBytes(head);
     let from = start;
     let leadAt = 0;
     do {
       const leadPart = Math.min(leadLength - leadAt, room);
       const part = Math.min(end - from, room - leadPart);
       const more = from + part < end || leadAt + leadPart < leadLength;
-      const at = this.transferHead(channel, head, transferHeadBytes + leadPart + part, more);
+      const at = this.transferHead(channel, head, headBytes(head) + leadPart + part, more);
       for (let i = 0; i < leadPart; i++) output.bytes[at + i] = lead[leadAt + i]!;
       output.length = at + leadPart;
       output.raw(bytes, from, from + part);
@@ -165,20 +183,16 @@ export class FrameWriter {
    * @param follows behind this piece there are others
    */
   deliverPart(channel: number, head: TransferHead, payload: Uint8Array, start: number, follows: boolean): number {
-    const part = Math.min(payload.length - start, this.payloadMax);
-    const size = transferHeadBytes + part;
+    const part = Math.min(payload.length - start, this.frameMax - headBytes(head));
+    const size = headBytes(head) + part;
     this.output.length = this.transferHead(channel, head, size, follows || start + part < payload.length);
     this.output.raw(payload, start, start + part);
     return start + part;
   }
 
   /** Makes room for a transfer frame of `size` bytes, writes its head and returns where the payload goes; `length` is the caller's. */
-  private transferHead(
-    channel: number,
-    { handle, deliveryId, settled }: TransferHead,
-    size: number,
-    more: boolean,
-  ): number {
+  private transferHead(channel: number, head: TransferHead, size: number, more: boolean): number {
+    const { handle, deliveryId, settled, position } = head;
     const { output } = this;
     const at = output.ensure(size);
     const { bytes, view } = output;
@@ -196,6 +210,7 @@ export class FrameWriter {
     view.setUint32(at + 15, handle);
     bytes[at + 19] = Code.uint;
     view.setUint32(at + 20, deliveryId);
+    if (position !== undefined && position !== 0) return this.resumableHead(at, position, head, more);
     bytes[at + 24] = Code.binary8;
     bytes[at + 25] = 4;
     view.setUint32(at + 26, deliveryId);
@@ -204,6 +219,27 @@ export class FrameWriter {
     bytes[at + 35] = settled ? Code.true : Code.false;
     bytes[at + 36] = more ? Code.true : Code.false;
     return at + transferHeadBytes;
+  }
+
+  /** The same from the tag on, for a delivery that may be resumed. */
+  private resumableHead(at: number, position: number, { settled, resumes }: TransferHead, more: boolean): number {
+    const { bytes, view } = this.output;
+    bytes[at + 12] = resumableHeadBytes - transferListStart;
+    bytes[at + 13] = 9;
+    bytes[at + 24] = Code.binary8;
+    bytes[at + 25] = positionTagBytes;
+    let left = position;
+    for (let to = at + 25 + positionTagBytes; to > at + 25; to--, left = Math.floor(left / 16))
+      bytes[to] = digits[left % 16]!;
+    const rest = at + 26 + positionTagBytes;
+    bytes[rest] = Code.uint;
+    view.setUint32(rest + 1, 0);
+    bytes[rest + 5] = settled ? Code.true : Code.false;
+    bytes[rest + 6] = more ? Code.true : Code.false;
+    bytes[rest + 7] = Code.null;
+    bytes[rest + 8] = Code.null;
+    bytes[rest + 9] = resumes === true ? Code.true : Code.false;
+    return at + resumableHeadBytes;
   }
 
   /** Begins a frame whose size is not known yet; returns where. */

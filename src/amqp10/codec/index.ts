@@ -12,7 +12,7 @@
 export { AmqpError, decodeFailure } from './amqp-error.js';
 export { coordinatorMessageIn } from './coordinator-message.js';
 export { FrameParser, type FrameHandler, FrameType, frameMaxLeast } from './frame-parser.js';
-export { FrameWriter, type TransferHead } from './frame-writer.js';
+export { FrameWriter, positionTagBytes, type TransferHead } from './frame-writer.js';
 export { Condition } from './generated/conditions.js';
 export { Descriptor, descriptorName } from './generated/descriptors.js';
 export * from './generated/performatives.js';

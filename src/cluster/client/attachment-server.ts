@@ -10,6 +10,7 @@ import type { Turn } from '../../base/turn.js';
 import { enqueueHeaderBytes, EnqueueView } from '../../log/record.js';
 import type { GroupServicePort, HeldMessage, Naming, SubscribeOptions } from '../../model/group-port.js';
 import type { DeadLettering } from '../../model/queue/queue-traits.js';
+import type { TerminusOperation } from '../../model/terminus/operations.js';
 import { isUnit, messagesStart, unitHeaderBytes } from '../../model/unit.js';
 import { argumentsFromJson, type Json } from '../../model/wiring/arguments.js';
 import { type Frame, FrameError } from '../link/frame.js';
@@ -245,10 +246,22 @@ function call(port: GroupServicePort, frame: Frame, id: number): void {
       const to = end === start + 24 ? undefined : (JSON.parse(decodeText(bytes, start + 24, end)) as DeadLettering);
       return port.purge(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true), to);
     }
+    case FrameType.terminus: {
+      const operation = decodeTerminus(decodeText(bytes, start + 24, end));
+      return port.terminus(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true), operation);
+    }
     case FrameType.subscribe: {
       const options = decodeOptions(decodeText(bytes, start + 32, end), view.getFloat64(start + 24, true));
       return port.subscribe(id, view.getFloat64(start + 8, true), view.getFloat64(start + 16, true), options);
     }
+  }
+}
+
+function decodeTerminus(text: string): TerminusOperation {
+  try {
+    return JSON.parse(text) as TerminusOperation;
+  } catch (error) {
+    throw new FrameError(`what is asked of a terminus cannot be read: ${(error as Error).message}`);
   }
 }
 
@@ -278,4 +291,5 @@ const callTypes = [
   FrameType.browseFrom,
   FrameType.modify,
   FrameType.drain,
+  FrameType.terminus,
 ];

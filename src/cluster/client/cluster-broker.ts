@@ -50,6 +50,8 @@ import { QueueContents } from './queue-contents.js';
 import { queueRefused } from './refusal.js';
 import { RouteCache } from './route-cache.js';
 import { QueueHolder } from './subscription.js';
+import type { TerminusPort } from '../../model/terminus/port.js';
+import { ClusterTermini } from './cluster-termini.js';
 import { Transactions } from './transactions.js';
 import { ClusterUpload, type UploadSettings } from './upload.js';
 
@@ -89,6 +91,7 @@ export class ClusterBroker implements Broker {
   readonly stops: PublisherStops;
   readonly replies: DirectReplies;
   readonly transactions: Transactions;
+  readonly termini: TerminusPort;
   private readonly options: ClusterBrokerOptions;
   private readonly tables: WiringTables;
   private readonly sourcesGate: SourcesGate;
@@ -117,6 +120,7 @@ export class ClusterBroker implements Broker {
       reply: (address, parts) => this.replies.send(address, parts),
       published: (bytes) => options.gate.published(bytes),
     });
+    this.termini = new ClusterTermini(options);
     this.sourcesGate = options.gate;
     this.uploads = { ...options.clients.uploads, published: (bytes) => options.gate.published(bytes) };
     this.deferred = new DeferredPublishes({

@@ -22,6 +22,7 @@
  *   modify       0 u32 attachment   4 u32 1 = it counts   8 f64 incarnation   16 f64 position   24 annotations, encoded maps of AMQP 1.0
  *                (version 3; among the settlements, in their order)
  *   drain        0 u32 attachment   4 u32 subscriber (version 3)
+ *   terminus     as count, but for the last: 24 JSON of a TerminusOperation (version 3)
  *
  * from the service
  *   attached     0 u32 attachment   4 u32 free   8 f64 epoch   16 f64 publishes taken before (version 3)
@@ -47,6 +48,7 @@
  *   purged       0 u32 attachment   4 u32 request      8 f64 count   16 UTF-8 refusal
  *   bodyPart     0 u32 attachment   4 u32 reader   8 u32 index   12 u32 free   16 the part's bytes (version 3)
  *   bodyGone     0 u32 attachment   4 u32 reader (version 3)
+ *   terminusAnswered   0 u32 attachment   4 u32 request   8 JSON of a TerminusAnswer (version 3)
  */
 import type { BodyId } from '../../log/large.js';
 import { FrameType } from '../link/frame-types.js';

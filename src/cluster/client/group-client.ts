@@ -54,7 +54,7 @@ export class GroupClient implements HolderClient, Flushable {
   /** What a log of this node gave back when it was deposed; becomes the outbox's beginning. */
   private returned: PublishOutbox | undefined;
   private readonly settlements = new SettlementRing();
-  private readonly requests = new Requests();
+  readonly requests: Requests = new Requests();
   private readonly subscriptions = new Subscriptions();
   private readonly opening = new OpeningSubscriptions();
   /** Sinks that may hold messages of this group: something was delivered to them, or asked for by them. */
@@ -173,8 +173,7 @@ export class GroupClient implements HolderClient, Flushable {
   }
 
   private newSubscription(incarnation: number, request: ConsumeRequest): ClusterSubscription {
-    const now = this.context.clock.now();
-    const subscription = makeSubscription(this, incarnation, ++this.lastSubscriber, request, now);
+    const subscription = makeSubscription(this, incarnation, ++this.lastSubscriber, request, this.context.clock.now());
     this.subscriptions.add(subscription);
     this.touch();
     return subscription;
@@ -493,7 +492,7 @@ export class GroupClient implements HolderClient, Flushable {
   }
 
   /** Asks in order with what was published and settled before. */
-  private ask(request: number): void {
+  ask(request: number): void {
     this.requests.askAfter(request, this.outbox.last);
     if (this.tie === undefined) this.touch();
     else this.send(this.tie);

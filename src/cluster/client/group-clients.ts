@@ -13,6 +13,7 @@ import type { Turn } from '../../base/turn.js';
 import { EnqueueView } from '../../log/record.js';
 import type { DeliverySink, PublishOwner } from '../../model/broker.js';
 import { partBytes } from '../../model/large/sizes.js';
+import type { TerminusAnswer } from '../../model/terminus/operations.js';
 import type { ExchangeObject, QueueObject } from '../../model/wiring/objects.js';
 import type { Frame } from '../link/frame.js';
 import type { Link } from '../link/link.js';
@@ -397,6 +398,8 @@ export class GroupClients implements UnconfirmedKeeper {
         const ready = view.getFloat64(start + 8, true);
         return client.counted(id, ready, view.getFloat64(start + 16, true), view.getFloat64(start + 24, true));
       }
+      case FrameType.terminusAnswered:
+        return client.requests.terminusAnswered(id, JSON.parse(decodeText(bytes, start + 8, end)) as TerminusAnswer);
       case FrameType.bodyPart:
         return client.bodies.part(id, view.getUint32(start + 8, true), bytes, start + 16, end);
       case FrameType.bodyGone:
@@ -428,4 +431,5 @@ const answerTypes = [
   FrameType.bodyPart,
   FrameType.bodyGone,
   FrameType.drained,
+  FrameType.terminusAnswered,
 ];

@@ -1,5 +1,6 @@
 import type { EnqueueView } from '../../log/record.js';
 import type { GroupClientPort } from '../../model/group-port.js';
+import type { TerminusAnswer } from '../../model/terminus/operations.js';
 import type { FlowStops } from './flow-stops.js';
 import type { GroupClient } from './group-client.js';
 
@@ -79,6 +80,9 @@ export class LocalClient implements GroupClientPort {
   }
   purged(request: number, count: number, refusal: string): void {
     if (this.client.isCurrent(this.number)) this.client.purged(request, count, refusal);
+  }
+  terminusAnswered(request: number, answer: TerminusAnswer): void {
+    if (this.client.isCurrent(this.number)) this.client.requests.terminusAnswered(request, answer);
   }
   bodyPart(reader: number, index: number, bytes: Uint8Array, start: number, end: number): void {
     if (this.client.isCurrent(this.number)) this.client.bodies.part(reader, index, bytes, start, end);

@@ -1,6 +1,7 @@
 import { type Flushable, Phase, type Turn } from '../../base/turn.js';
 import type { EnqueueView } from '../../log/record.js';
 import type { GroupClientPort } from '../../model/group-port.js';
+import type { TerminusAnswer } from '../../model/terminus/operations.js';
 import type { Link } from '../link/link.js';
 import { encodeText, FrameType, piecesMax, redeliveredBit, sendId, sendIdText, sendIdValue } from './frames.js';
 
@@ -161,6 +162,11 @@ export class RemoteClient implements GroupClientPort, Flushable {
     out.view.setUint32(out.offset + 4, request, true);
     out.view.setFloat64(out.offset + 8, count, true);
     out.bytes.set(text, out.offset + 16);
+  }
+
+  terminusAnswered(request: number, answer: TerminusAnswer): void {
+    if (this.closed) return;
+    sendIdText(this.link, FrameType.terminusAnswered, this.group, this.attachment, request, JSON.stringify(answer));
   }
 
   bodyPart(reader: number, index: number, bytes: Uint8Array, start: number, end: number): void {

@@ -2,6 +2,7 @@ import { argumentsToJson } from '../../model/wiring/arguments.js';
 import { Feature } from '../../base/versions.js';
 import type { BodyId } from '../../log/large.js';
 import type { HeldMessage, SubscribeOptions } from '../../model/group-port.js';
+import type { TerminusOperation } from '../../model/terminus/operations.js';
 import type { DeadLettering } from '../../model/queue/queue-traits.js';
 import { isUnit } from '../../model/unit.js';
 import type { Link } from '../link/link.js';
@@ -149,6 +150,12 @@ export class RemoteTie implements Tie, ServiceControl {
       false,
       where,
     );
+  }
+
+  terminus(request: number, incarnation: number, wiringVersion: number, operation: TerminusOperation): void {
+    const text = encodeText(JSON.stringify(operation));
+    const { link, group, number } = this;
+    sendQuestion(link, FrameType.terminus, group, number, request, incarnation, wiringVersion, false, text);
   }
 
   readBody(reader: number, id: BodyId, from: number, count: number): void {

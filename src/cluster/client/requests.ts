@@ -2,6 +2,7 @@ import { Refusal, RefusedError } from '../../base/errors.js';
 import { Ring } from '../../base/ring.js';
 import type { EnqueueView } from '../../log/record.js';
 import type { DeliverySink, GetRequest, Holder } from '../../model/broker.js';
+import type { TerminusAnswer, TerminusOperation } from '../../model/terminus/operations.js';
 import { queueRefused } from './refusal.js';
 import type { DeadLettering } from '../../model/queue/queue-traits.js';
 import type { ServiceControl } from './tie.js';
@@ -102,6 +103,32 @@ class Purge implements Request {
   }
 }
 
+class AboutTerminus implements Request {
+  readonly incarnation: number;
+  readonly since: number;
+  readonly operation: TerminusOperation;
+  readonly resolve: (answer: TerminusAnswer) => void;
+  readonly fail: (error: Error) => void;
+
+  constructor(
+    incarnation: number,
+    operation: TerminusOperation,
+    since: number,
+    resolve: (answer: TerminusAnswer) => void,
+    fail: (error: Error) => void,
+  ) {
+    this.incarnation = incarnation;
+    this.operation = operation;
+    this.since = since;
+    this.resolve = resolve;
+    this.fail = fail;
+  }
+
+  ask(port: ServiceControl, number: number, wiringVersion: number): void {
+    port.terminus(number, this.incarnation, wiringVersion, this.operation);
+  }
+}
+
 /** Gets, counts and purges in flight between one node and one group. Bounded in time: see `expire`. */
 export class Requests {
   private readonly pending = new Map<number, Request>();
@@ -134,6 +161,16 @@ export class Requests {
     fail: (error: Error) => void,
   ): number {
     return this.keep(new Purge(incarnation, to, now, resolve, fail));
+  }
+
+  terminus(
+    incarnation: number,
+    operation: TerminusOperation,
+    now: number,
+    resolve: (answer: TerminusAnswer) => void,
+    fail: (error: Error) => void,
+  ): number {
+    return this.keep(new AboutTerminus(incarnation, operation, now, resolve, fail));
   }
 
   /** True if questions wait for publishes before them to be sent. */
@@ -193,6 +230,11 @@ export class Requests {
   purged(number: number, count: number, refusal: string): void {
     const purge = this.take(number);
     if (purge instanceof Purge) purge.resolve({ count, refusal });
+  }
+
+  terminusAnswered(number: number, answer: TerminusAnswer): void {
+    const asked = this.take(number);
+    if (asked instanceof AboutTerminus) asked.resolve(answer);
   }
 
   /** The sink's channel is gone: what its gets bring is given back. */

@@ -44,6 +44,7 @@ export const FrameType = {
   openUploads: 0x3d,
   drain: 0x3e,
   modify: 0x3f,
+  terminus: 0x5d,
   attached: 0x40,
   refused: 0x41,
   confirmed: 0x42,
@@ -64,6 +65,7 @@ export const FrameType = {
   bodyGone: 0x50,
   drained: 0x53,
   browseFrom: 0x5e,
+  terminusAnswered: 0x5f,
 
   // 0x60-0x6f: wiring operations (src/cluster/wiring)
   wiringRequest: 0x60,
@@ -131,6 +133,8 @@ for (const [type, bytes] of [
   [FrameType.drained, 8],
   [FrameType.bodyPart, 16],
   [FrameType.bodyGone, 8],
+  [FrameType.terminus, 24],
+  [FrameType.terminusAnswered, 8],
   [FrameType.wiringRequest, 4],
   [FrameType.wiringAnswer, 4],
   [FrameType.routeAsk, 8],

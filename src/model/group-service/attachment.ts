@@ -16,6 +16,7 @@ import {
   type SubscribeOptions,
 } from '../group-port.js';
 import type { Modification } from '../broker.js';
+import type { TerminusOperation } from '../terminus/operations.js';
 import type { Publisher } from '../publishers.js';
 import type { DeadLettering } from '../queue/queue-traits.js';
 import { makeConsumer, type Consumer, PendingGet } from './consumer.js';
@@ -355,6 +356,10 @@ export class Attachment implements GroupServicePort {
         client.counted(request, ready + parked, delivered - parked, served?.consumers.size ?? 0);
       });
     });
+  }
+
+  terminus(request: number, _incarnation: number, wiringVersion: number, operation: TerminusOperation): void {
+    this.inOrder(wiringVersion, () => this.service.termini.asked(this, request, operation));
   }
 
   purge(request: number, incarnation: number, wiringVersion: number, to?: DeadLettering): void {

@@ -61,7 +61,7 @@ export class Attachments {
     const { service } = this;
     const old = this.byNode.get(node);
     if (old !== undefined) this.close(old);
-    if (old !== undefined && old.boot !== boot) service.large.gone(old.boot);
+    if (old !== undefined && old.boot !== boot) this.bootGone(old.boot);
     const publisher = service.state.publishers.of(boot);
     const appended = Math.max(confirmed, this.taken(boot));
     const attachment = new Attachment(service, node, boot, client, this.takeSlot(), publisher, confirmed, appended);
@@ -92,7 +92,12 @@ export class Attachments {
     this.byNode.delete(attachment.node);
     this.close(attachment);
     this.retire(attachment);
-    this.service.large.gone(attachment.boot);
+    this.bootGone(attachment.boot);
+  }
+
+  private bootGone(boot: number): void {
+    this.service.large.gone(boot);
+    this.service.termini.nodeGone(boot);
   }
 
   /** Goes through many things, in slices as long as the service is there. */
@@ -124,9 +129,7 @@ export class Attachments {
 
   /** Takes everything from an attachment: what it still holds goes back to its queues, flagged. */
   private retire(attachment: Attachment): void {
-    this.walk(this.retirement(attachment), () => {
-      this.slots[attachment.slot] = false;
-    });
+    this.walk(this.retirement(attachment), () => this.freeSlot(attachment.slot));
   }
 
   private *retirement({ consumers, slot }: Attachment): Generator<number, void> {
@@ -142,7 +145,12 @@ export class Attachments {
     }
   }
 
-  private takeSlot(): number {
+  freeSlot(slot: number): void {
+    this.slots[slot] = false;
+  }
+
+  /** A number that stands for nobody else in the indexes. */
+  takeSlot(): number {
     let slot = 1;
     while (this.slots[slot] === true) slot++;
     this.slots[slot] = true;

@@ -22,7 +22,7 @@ import { type Flushable, Phase } from '../../base/turn.js';
 import type { Chunk } from '../../log/chunk.js';
 import { epochStart, type Lsn } from '../../log/lsn.js';
 import { type HeaderCodec, opaqueHeaders } from '../dead-letter/death.js';
-import type { GroupAppender, GroupClientPort, GroupServicePort, HeldMessage } from '../group-port.js';
+import type { GroupAppender, GroupClientPort, GroupServicePort, HeldMessage, QueueUse } from '../group-port.js';
 import type { GroupState } from '../group-state.js';
 import type { DeadLettering } from '../queue/queue-traits.js';
 import { Answers } from './answers.js';
@@ -47,6 +47,7 @@ import { ServedQueue } from './served-queue.js';
 import { ServiceGate } from './service-gate.js';
 import type { GroupServiceOptions, NodeUse } from './service-options.js';
 import { ServiceTimers } from './service-timers.js';
+import { Termini } from './termini.js';
 import { allPlain, TraitsOf } from './traits-of.js';
 import { UnitLog } from './unit-log.js';
 
@@ -82,6 +83,8 @@ export class GroupService implements Flushable {
   /** For publishes and deliveries: bodies of large messages. */
   readonly large: LargeLog;
   readonly reads: BodyReads;
+  /** For attachments and units: links that can be resumed. */
+  readonly termini: Termini;
   private readonly options: GroupServiceOptions;
   private readonly appender: GroupAppender;
   private readonly attachments = new Attachments(this);
@@ -108,7 +111,7 @@ export class GroupService implements Flushable {
     this.rules = options.rules ?? allRules;
     this.flagBefore = this.rules.flagOld ? (options.handedOver?.flagBefore ?? epochStart(options.epoch)) : 0;
     this.timers = new ServiceTimers(options.clock);
-    const traits = options.traits ?? allPlain;
+    const { traits = allPlain } = options;
     this.traits = new TraitsOf(traits);
     this.expiry = new Expiry(options.clock);
     this.leases = new Leases(options.clock, (queue) => {
@@ -118,46 +121,34 @@ export class GroupService implements Flushable {
     this.returns = new ReturnLog(options.appender, options.state.returns, this.rules, this.headers);
     const touch = (): void => this.touch();
     const served = (incarnation: Lsn): ServedQueue | undefined => this.served(incarnation);
-    this.outbox = new OutboxLog({
-      ...options,
-      rules: this.rules,
-      headers: this.headers,
-      isPaused: () => this.paused,
-      touch,
-      loaded: (queue, chunk) => this.loaded(queue, chunk),
-      after: this.timers.after,
-    });
-    const published = (): Lsn => this.publishes.last;
+    const isPaused = (): boolean => this.paused;
+    const loaded = (queue: ServedQueue, chunk: Chunk): void => this.loaded(queue, chunk);
+    const { attachments, dequeues, answers, rules, headers } = this;
     const { after } = this.timers;
+    this.outbox = new OutboxLog({ ...options, rules, headers, isPaused, touch, loaded, after });
+    const published = (): Lsn => this.publishes.last;
     const walk = (steps: Iterator<number, void>): void => this.walk(steps);
-    this.large = new LargeLog({ ...options, rules: this.rules, touch, after, published, walk });
+    this.large = new LargeLog({ ...options, rules, touch, after, published, walk });
     this.reads = new BodyReads({ ...options, touch, after });
     this.dispatcher = new Dispatcher(options.state, touch);
-    this.purges = new Purges(this, this.answers, () => this.isClosed);
+    this.purges = new Purges(this, answers, () => this.isClosed);
     this.care = new QueueCare(this);
-    this.flows = new Flows(this, this.attachments, options.appender, this.rules);
-    const { rules, outbox, flows, large } = this;
+    this.flows = new Flows(this, attachments, options.appender, rules);
+    const { outbox, flows, large } = this;
     this.publishes = new PublishLog({ ...options, traits: this.traits, rules, outbox, flows, large }, served);
+    this.termini = new Termini({ ...options, service: this, attachments, dequeues, answers, gate: () => this.gate });
     this.units = new UnitLog(options.appender, this);
     this.wiringVersion = Math.min(options.state.wiringVersion, traits.wiringVersion);
     this.committedLsn = options.state.applied;
-    this.gate = new ServiceGate(this, !this.rules.waitReattach, options.handedOver, () => {
+    this.gate = new ServiceGate(this, this.termini, !rules.waitReattach, options.handedOver, () => {
       this.care.begin();
       this.flows.begin();
       this.uses.opened(options.tookOver);
       this.large.begin((boot) => this.attachments.has(boot));
       this.touch();
     });
-    this.uses = new QueueUses(
-      {
-        state: options.state,
-        queueUse: (incarnation, use) => options.queueUse(incarnation, use),
-        walk: (steps) => this.attachments.walk(steps),
-        after: this.timers.after,
-        isClosed: () => this.isClosed,
-      },
-      this.gate.isOpen,
-    );
+    const queueUse = (incarnation: Lsn, use: QueueUse): void => options.queueUse(incarnation, use);
+    this.uses = new QueueUses({ ...options, queueUse, walk, after, isClosed: () => this.isClosed }, this.gate.isOpen);
   }
 
   // ---- what replication tells ----
@@ -220,6 +211,7 @@ export class GroupService implements Flushable {
       this.dequeues.isIdle &&
       this.outbox.isIdle &&
       this.returns.isIdle &&
+      this.termini.isIdle &&
       this.waits.isEmpty &&
       this.attachments.isQuiet
     );
@@ -271,6 +263,7 @@ export class GroupService implements Flushable {
     this.outbox.close();
     this.large.close();
     this.reads.close();
+    this.termini.close();
     this.returns.clear();
     this.queues.clear();
     this.answers.clear();
@@ -433,6 +426,7 @@ export class GroupService implements Flushable {
   /** The queue was dropped: those who use it are told. */
   queueGone(queue: ServedQueue): void {
     this.queues.delete(queue);
+    this.termini.queueGone(queue.incarnation);
     this.flows.gone(queue);
     for (const consumer of queue.consumers.all) {
       consumer.closed = true;
@@ -458,6 +452,7 @@ export class GroupService implements Flushable {
     this.reads.run();
     this.dispatcher.unpin();
     this.dequeues.append();
+    this.termini.flush(this.outbox.isIdle);
     this.large.append(this.committedLsn);
     const end = this.logEnd;
     this.answers.mark(end);
@@ -480,7 +475,14 @@ export class GroupService implements Flushable {
 
   /** The last lsn that this service put into the log. */
   private get logEnd(): Lsn {
-    return Math.max(this.dequeues.last, this.publishes.last, this.outbox.last, this.units.last, this.large.last);
+    return Math.max(
+      this.dequeues.last,
+      this.publishes.last,
+      this.outbox.last,
+      this.units.last,
+      this.large.last,
+      this.termini.last,
+    );
   }
 
   private wiringReached(version: Lsn): void {

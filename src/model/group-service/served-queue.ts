@@ -416,7 +416,7 @@ export class ServedQueue implements QueueWatcher, Expiring {
   }
 
   /** How often the message came back, as far as clients are to know. */
-  private returnsOf(position: Lsn): number {
+  returnsOf(position: Lsn): number {
     // As of the last look at its traits, which is not long ago.
     return this.state.traits.countsReturns ? this.service.returns.of(this, position) : 0;
   }

@@ -11,6 +11,12 @@ export interface ServiceGatePorts {
   dispatchSoon(queue: ServedQueue): void;
 }
 
+/** Something else that takes a while. */
+interface Preparation {
+  /** Yields how much work each step was. */
+  begin(): Generator<number, void>;
+}
+
 /** Holds back what a new primary would give out, until it is known what nodes' clients hold of the last one's (rule 13). */
 export class ServiceGate {
   isOpen: boolean;
@@ -18,13 +24,24 @@ export class ServiceGate {
   private readonly waiting: (() => void)[] = [];
   private readonly ports: ServiceGatePorts;
   private readonly handedOver: HandOver | undefined;
+  private readonly first: Preparation;
   private readonly onOpen: () => void;
 
-  /** @param onOpen it is open, and what `whenOpen` was told is being done */
-  constructor(ports: ServiceGatePorts, isOpen: boolean, handedOver: HandOver | undefined, onOpen: () => void) {
+  /**
+   * @param first done before anything that has waited
+   * @param onOpen it is open, and what `whenOpen` was told is being done
+   */
+  constructor(
+    ports: ServiceGatePorts,
+    first: Preparation,
+    isOpen: boolean,
+    handedOver: HandOver | undefined,
+    onOpen: () => void,
+  ) {
     this.ports = ports;
     this.isOpen = isOpen;
     this.handedOver = handedOver;
+    this.first = first;
     this.onOpen = onOpen;
   }
 
@@ -32,12 +49,17 @@ export class ServiceGate {
   open(): void {
     if (this.isOpen || this.isOpening) return;
     this.isOpening = true;
-    this.ports.walk(this.flagUnnamed(), () => this.opened());
+    this.ports.walk(this.prepare(), () => this.opened());
   }
 
   /** To be done when it opens. */
   whenOpen(run: () => void): void {
     this.waiting.push(run);
+  }
+
+  private *prepare(): Generator<number, void> {
+    yield* this.flagUnnamed();
+    yield* this.first.begin();
   }
 
   /** What the last primary's clients held and nobody has named is given again, flagged. */

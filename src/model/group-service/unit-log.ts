@@ -12,17 +12,20 @@ import { DeathReason } from '../dead-letter/death.js';
 import type { GroupAppender } from '../group-port.js';
 import { EntryState } from '../queue/queue-index.js';
 import { forEachSettlement, messagesStart } from '../unit.js';
+import { terminiIncarnation } from '../queue/outbox.js';
 import type { OutboxLog } from './outbox-log.js';
 import type { PublishLog } from './publish-log.js';
 import type { ServedQueue } from './served-queue.js';
 import type { ServiceTimers } from './service-timers.js';
 import { SettlementBatch } from './settlement-batch.js';
+import type { Termini } from './termini.js';
 
 /** What it needs of its service. */
 export interface UnitService {
   readonly publishes: PublishLog;
   readonly outbox: OutboxLog;
   readonly rules: Rules;
+  readonly termini: Termini;
   served(incarnation: Lsn): ServedQueue | undefined;
   readonly timers: ServiceTimers;
 }
@@ -58,7 +61,11 @@ export class UnitLog {
    */
   append(bytes: Uint8Array, view: DataView, start: number): boolean {
     const { appender } = this;
-    const { publishes, rules } = this.service;
+    const { publishes, rules, termini } = this.service;
+    if (!termini.admits(bytes, view, messagesStart(view, start), start + view.getUint32(start, true))) {
+      publishes.appendNumber(view.getUint32(start + 16, true), view.getFloat64(start + 24, true));
+      return false;
+    }
     const settled = this.settle(bytes, view, start);
     const end = start + view.getUint32(start, true);
     let durable = settled.dead.length > 0;
@@ -80,6 +87,8 @@ export class UnitLog {
   /** False: one of them was refused. */
   private publish(bytes: Uint8Array, view: DataView, start: number, end: number): boolean {
     let isTaken = true;
+    /** That the message is unsettled is said of one that is there, and in its batch. */
+    let entryAt = -1;
     const message = this.view;
     for (let at = start; at < end; at += view.getUint32(at, true)) {
       message.set(bytes, view, at);
@@ -87,9 +96,14 @@ export class UnitLog {
       const { incarnations } = this;
       incarnations.length = message.queueCount;
       for (let i = 0; i < message.queueCount; i++) incarnations[i] = message.incarnation(i);
+      if (incarnations[0] === terminiIncarnation) {
+        entryAt = at;
+        continue;
+      }
       const durable = (message.flags & RecordFlag.durable) !== 0;
       if (!this.service.publishes.append(this.parts, incarnations, durable, 0, 0)) isTaken = false;
     }
+    if (entryAt >= 0 && isTaken) this.service.termini.append(message.set(bytes, view, entryAt));
     return isTaken;
   }
 

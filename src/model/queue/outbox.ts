@@ -12,7 +12,10 @@ export const delayedIncarnation: Lsn = 3;
 /** And one for the bodies of large messages, in parts (log/large.ts). Nobody consumes from it; see LargeLog. */
 export const partsIncarnation: Lsn = 4;
 
+/** And one for the termini of links that can be resumed (docs/adr/0013): see TerminusTable. Nobody consumes from it. */
+export const terminiIncarnation: Lsn = 5;
+
 /** It is the group's own: the wiring does not know it, and never drops it. */
 export function isOwnQueue(incarnation: Lsn): boolean {
-  return incarnation >= outboxIncarnation && incarnation <= partsIncarnation;
+  return incarnation >= outboxIncarnation && incarnation <= terminiIncarnation;
 }

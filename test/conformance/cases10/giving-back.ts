@@ -121,8 +121,8 @@ const noting: readonly Case[] = [
     const queue = await client.queue();
     await client.send(queue, 'a');
     await coordinator(raw);
-    await raw.receiver(`/queues/${queue}`, 1, { handle: 1 });
     const txn = await declare(raw);
+    await raw.receiver(`/queues/${queue}`, 1, { handle: 1 });
     raw.settle((await delivery(raw)).id, within(txn, noted({ 'x-note': '1' })));
     await commit(raw, txn);
     raw.flow({ handle: 1, deliveryCount: 1, linkCredit: 1 });

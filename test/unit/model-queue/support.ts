@@ -319,6 +319,7 @@ export class TestClient implements GroupClientPort {
   bodyPart(reader: number, index: number, bytes: Uint8Array, start: number, end: number): void {
     this.bodyParts.push(`${reader}:${index} ${new TextDecoder().decode(bytes.subarray(start, end))}`);
   }
+  terminusAnswered(): void {}
   bodyGone(reader: number): void {
     this.events.push(`bodyGone ${reader}`);
   }

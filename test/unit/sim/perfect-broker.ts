@@ -24,6 +24,7 @@ import type {
 } from '../../../src/model/broker.js';
 import { FakeStops } from '../../fakes/fake-stops.js';
 import { FakeTransactions } from '../../fakes/fake-transactions.js';
+import { noTermini } from '../../fakes/no-termini.js';
 import { FakeReplies } from '../../fakes/fake-replies.js';
 import { delayingExchange } from '../../../sim/workload/declarer.js';
 import type { ProcessFactory, SimPorts, SimProcess } from '../../../sim/node-ports.js';
@@ -199,6 +200,7 @@ class PerfectBroker implements Broker {
   readonly stops = new FakeStops(() => []);
   readonly replies = new FakeReplies();
   readonly transactions = new FakeTransactions(this);
+  readonly termini: Broker['termini'] = noTermini;
   readonly memory: Memory;
   private readonly ports: SimPorts;
 
