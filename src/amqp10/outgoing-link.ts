@@ -60,7 +60,7 @@ export class OutgoingLink extends Link implements Recipient {
     this.find().then(
       (subscription) => this.accepted(subscription),
       (error: unknown) => {
-        this.node?.leave(false);
+        this.node?.leave(false, false);
         this.host.linkFailed(this, error);
         this.endResumable();
       },
@@ -98,7 +98,7 @@ export class OutgoingLink extends Link implements Recipient {
     if (this.state !== LinkState.attaching) {
       subscription.close();
       this.endResumable();
-      this.node?.leave(this.isForGood);
+      this.node?.leave(this.isForGood, false);
       this.host.answeredTooLate();
       return;
     }

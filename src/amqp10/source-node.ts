@@ -23,8 +23,11 @@ export interface SourceNode {
   readonly isPlain: boolean;
   /** As the answer has it. */
   readonly source: Source;
-  /** The link is over. @param closed its client has closed it: it does not come back */
-  leave(closed: boolean): void;
+  /**
+   * The link is over. @param closed its client has closed it: it does not come back @param wasUsed it had its subscription: without one
+   * nothing would end what goes with its last consumer
+   */
+  leave(closed: boolean, wasUsed?: boolean): void;
 }
 
 /** Rejects with RefusedError or LinkError: not there, not allowed, makes no sense. */

@@ -6,9 +6,11 @@
  *     │   └──► there, but other ─────► made anew      detach, closed ──► goes
  *     └──► without a source: whatever is there under that name
  */
+import * as v from 'valibot';
 import { Refusal, RefusedError } from '../base/errors.js';
 import type { Arguments } from '../model/broker.js';
-import type { FilterDefinition } from '../model/selection/message-filter.js';
+import { type FilterDefinition, MessageFilter } from '../model/selection/message-filter.js';
+import { topicPatternMax } from '../model/selection/topic-pattern.js';
 import { type Attach, Condition, Described, MapValue, Scalar, Source, symbol, textOf } from './codec/index.js';
 import { LinkError } from './errors.js';
 import { bindQueue } from './node-lookup.js';
@@ -20,6 +22,24 @@ const nameBytesMax = 255;
 /** Longest `x-expires`. */
 const expiresMaxMs = 0xffff_ffff;
 const selectorCode = 0x468c_0000_0004n;
+
+/** Of what is kept, what is read again. */
+const keptShape = v.object({
+  address: v.string(),
+  durable: v.picklist([0, 1, 2]),
+  expiryPolicy: v.string(),
+  timeout: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0xffff_ffff)),
+  capabilities: v.array(v.string()),
+  filter: v.optional(
+    v.object({
+      selector: v.optional(v.string()),
+      key: v.optional(v.string()),
+      topic: v.optional(v.pipe(v.string(), v.maxLength(topicPatternMax))),
+      headers: v.optional(v.record(v.string(), v.unknown())),
+      discards: v.optional(v.boolean()),
+    }),
+  ),
+});
 
 /** What is kept of a source. */
 interface Kept {
@@ -78,8 +98,14 @@ export async function openSubscription(
     arguments: { ...expires, [sourceArgument]: text },
     connection: id,
   });
-  await bindQueue(context, queue, bound);
-  return node(context, queue, bound.filter, answer);
+  const opened = node(context, queue, bound.filter, answer);
+  try {
+    await bindQueue(context, queue, bound);
+  } catch (error) {
+    opened.leave(false, false);
+    throw error;
+  }
+  return opened;
 }
 
 /** A link without a source asks for a subscription that is there (as clients of JMS do to end one). Rejects with LinkError not-found. */
@@ -88,9 +114,14 @@ export async function lookUpSubscription(context: SourceContext, request: Attach
   // Whoever finds it may end it.
   for (const need of ['configure', 'read'] as const) context.permissions.require(need, 'queue', queue);
   const text = await keptOf(context, queue);
-  if (text === undefined || text === '')
-    throw new LinkError(Condition.notFound, `no subscription '${request.name}' of this client`);
-  const { address, durable, expiryPolicy, timeout, capabilities, filter } = readKept(text);
+  if (text === undefined) throw new LinkError(Condition.notFound, `no subscription '${request.name}' of this client`);
+  const kept = keptIn(text);
+  if (kept === undefined)
+    throw new LinkError(
+      Condition.preconditionFailed,
+      `queue '${queue}' was made by somebody else: it is no subscription`,
+    );
+  const { address, durable, expiryPolicy, timeout, capabilities, filter } = kept;
   const source = Object.assign(new Source(), { address, durable, expiryPolicy, timeout, capabilities });
   if (filter?.selector !== undefined)
     source.filter = new MapValue([
@@ -99,20 +130,11 @@ export async function lookUpSubscription(context: SourceContext, request: Attach
   return node(context, queue, filter, source);
 }
 
-/** Throws LinkError: anybody who may declare queues can have made one by that name. */
-function readKept(text: string): Kept {
-  try {
-    const kept = JSON.parse(text) as Kept | null;
-    if (typeof kept?.address === 'string') return kept;
-  } catch {
-    // Told below.
-  }
-  throw new LinkError(Condition.preconditionFailed, `its queue's ${sourceArgument} is no source`);
-}
-
 function node(context: SourceContext, queue: string, filter: FilterDefinition | undefined, source: Source): SourceNode {
-  const leave = (closed: boolean): void => {
-    if (!closed) return;
+  const isVolatile = source.expiryPolicy !== 'never' && source.timeout === 0;
+  const leave = (closed: boolean, wasUsed = true): void => {
+    // One that goes with its last consumer, and has had none, would stay for ever, and gather messages.
+    if (!closed && (wasUsed || !isVolatile)) return;
     const { broker, vhost, id } = context;
     // Others may use it too.
     broker.wiring.deleteQueue(vhost, queue, { ifUnused: true, ifEmpty: false, connection: id }).catch(() => {});
@@ -149,6 +171,17 @@ async function keptOf({ broker, vhost }: SourceContext, queue: string): Promise<
   } catch (error) {
     if (error instanceof RefusedError && error.kind === Refusal.notFound) return undefined;
     throw error;
+  }
+}
+
+/** Undefined: nobody but this broker writes such an argument, and this one it has not written. */
+function keptIn(text: string): Kept | undefined {
+  try {
+    const kept = v.parse(keptShape, JSON.parse(text));
+    if (kept.filter !== undefined) void new MessageFilter(kept.filter as FilterDefinition);
+    return kept as unknown as Kept;
+  } catch {
+    return undefined;
   }
 }
 

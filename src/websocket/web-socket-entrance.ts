@@ -104,6 +104,12 @@ export class WebSocketEntrance<Transport> {
 
   /** Takes a client over. @param first what it has said */
   take(socket: Socket, _id: string, transport: Transport, first: Uint8Array): void {
+    // What came over a WebSocket is AMQP, or nothing: the stream is no socket that HTTP could be spoken on.
+    if ((socket as Socket | WebSocketStream) instanceof WebSocketStream) {
+      this.tell(socket, 'it asks for a WebSocket within a WebSocket');
+      socket.destroy();
+      return;
+    }
     if (this.arrivals.size >= this.limits.handshakesMax) this.dropOldest();
     this.expect(socket, transport);
     socket.pause();
@@ -199,7 +205,7 @@ export class WebSocketEntrance<Transport> {
     response.end(`${reason}\n`);
   }
 
-  private tell(socket: Socket, reason: string): void {
+  private tell(socket: Pick<Socket, 'remoteAddress' | 'remotePort'>, reason: string): void {
     this.turnedAway.warn({ client: `${socket.remoteAddress}:${socket.remotePort}`, reason });
   }
 }

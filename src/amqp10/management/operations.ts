@@ -13,6 +13,7 @@
  *
  * 400 for what makes no sense or cannot be, 403 for what nobody may, both with a text. What this user may not do ends the session, as there.
  */
+import type { Clock } from '../../base/clock.js';
 import { Refusal, RefusedError } from '../../base/errors.js';
 import { type Binding, type Broker, type ConnectionId } from '../../model/broker.js';
 import { ExchangeType } from '../../model/wiring/objects.js';
@@ -31,6 +32,7 @@ export interface Asker {
   readonly vhost: string;
   readonly id: ConnectionId;
   readonly permissions: Permissions;
+  readonly clock: Clock;
 }
 
 export interface Answer {
@@ -40,6 +42,9 @@ export interface Answer {
 
 const done: Answer = { status: '204', body: null };
 const nameBytesMax = 255;
+/** Bindings of one answer; and of those that differ in their arguments only, so many are compared in one turn. */
+const bindingsMax = 1024;
+const hashesInTurn = 128;
 
 /** Rejects with ManagementError or RefusedError (see `statusOf`), and with SessionError if the user may not. */
 export async function perform(asker: Asker, { method, to, body }: Request): Promise<Answer> {
@@ -56,7 +61,7 @@ export async function perform(asker: Asker, { method, to, body }: Request): Prom
     if (method === 'DELETE') return await deleteExchange(asker, notDefault(named(name)));
   } else if (kind === 'bindings' && more === undefined) {
     if (name === undefined && method === 'POST') return await bind(asker, body);
-    if (name === undefined && method === 'GET') return listBindings(asker, new URLSearchParams(query));
+    if (name === undefined && method === 'GET') return await listBindings(asker, new URLSearchParams(query));
     if (name !== undefined && method === 'DELETE') return await unbind(asker, name);
   }
   throw new ManagementError('404', `there is no ${method} ${path}`);
@@ -163,14 +168,22 @@ async function unbind(asker: Asker, part: string): Promise<Answer> {
   const { argumentsHash, ...ends } = readBindingPath(part);
   const plain: Binding = { ...ends, vhost, arguments: {} };
   mayBind(asker, plain);
-  const binding =
-    argumentsHash === '' ? plain : between(broker, plain).find((one) => hashOf(one.arguments) === argumentsHash);
+  const binding = argumentsHash === '' ? plain : await findByHash(asker, between(broker, plain), argumentsHash);
   // RabbitMQ's clients unbind again what they do not know to be gone.
   if (binding !== undefined) await isMissing(broker.wiring.unbind(binding, asker.id));
   return done;
 }
 
-function listBindings({ broker, vhost }: Asker, query: URLSearchParams): Answer {
+async function findByHash({ clock }: Asker, all: readonly Binding[], hash: string): Promise<Binding | undefined> {
+  for (let i = 0; i < all.length; i += hashesInTurn) {
+    const found = all.slice(i, i + hashesInTurn).find((one) => hashOf(one.arguments) === hash);
+    if (found !== undefined) return found;
+    await new Promise<void>((resolve) => clock.after(0, resolve));
+  }
+  return undefined;
+}
+
+async function listBindings({ broker, vhost, clock }: Asker, query: URLSearchParams): Promise<Answer> {
   const [source, routingKey] = [query.get('src'), query.get('key')];
   const [exchange, queue] = [query.get('dste'), query.get('dstq')];
   const destination = exchange ?? queue;
@@ -178,7 +191,15 @@ function listBindings({ broker, vhost }: Asker, query: URLSearchParams): Answer 
     throw badRequest('bindings are asked for by src, key, and dstq or dste');
   const destinationKind = exchange === null ? 'queue' : 'exchange';
   const asked: Binding = { vhost, source, destination, destinationKind, routingKey, arguments: {} };
-  return { status: '200', body: between(broker, asked).map(describeBinding) };
+  const all = between(broker, asked);
+  if (all.length > bindingsMax)
+    throw badRequest(`${all.length} bindings: an answer has ${bindingsMax} at most; the HTTP API lists all`);
+  const described: Value[] = [];
+  for (let i = 0; i < all.length; i += hashesInTurn) {
+    if (i > 0) await new Promise<void>((resolve) => clock.after(0, resolve));
+    described.push(...all.slice(i, i + hashesInTurn).map(describeBinding));
+  }
+  return { status: '200', body: described };
 }
 
 /** Bindings with those ends and that key, whatever their arguments. */

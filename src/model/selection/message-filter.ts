@@ -25,7 +25,7 @@ const patternUnit = 8;
 /** Names that are looked for one by one; for more, all of a message's names are read once. */
 const namesMax = 8;
 /** Operands, operators and headers that cost as much as a message with a small head. */
-const partUnit = 128;
+const partUnit = 32;
 
 const decoder = new TextDecoder();
 

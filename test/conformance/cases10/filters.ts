@@ -223,6 +223,30 @@ export const filters10: readonly Case[] = [
   }),
   sessionRule(
     'apache.org:legacy-amqp-topic-binding:string',
+    'a pattern that is longer than any routing key is refused',
+    async (raw, client) => {
+      const pattern = filter(0x468c_0000_0001n, '#.a.'.repeat(100));
+      raw.attachReceiver('', { source: filtered(`/queues/${await client.queue()}`, pattern) });
+      await raw.expect(Descriptor.attach);
+      await detaches(raw, 'amqp:invalid-field', /255 bytes/);
+    },
+  ),
+  sessionRule(
+    'apache.org:legacy-amqp-topic-binding:string',
+    'a subject that is longer than any routing key matches no pattern',
+    async (raw, client) => {
+      const queue = await client.queue();
+      await raw.sender(`/queues/${queue}`, { handle: 1 });
+      for (const subject of ['a.'.repeat(50_000), 'a.b'])
+        raw.transfer(message(subject.slice(0, 3), { properties: { subject } }), { handle: 1, settled: true });
+      const source = filtered(`/queues/${queue}`, filter(0x468c_0000_0001n, '#'));
+      await raw.receiver('', 5, { source });
+      raw.transfer(message('last', { properties: { subject: '' } }), { handle: 1, settled: true });
+      assert.deepEqual(await texts(raw, 2), ['a.b', 'last']);
+    },
+  ),
+  sessionRule(
+    'apache.org:legacy-amqp-topic-binding:string',
     'it is the key of the binding to a topic exchange, and chooses by subject in a queue',
     async (raw, client) => {
       const exchange = await client.exchange('topic');

@@ -14,6 +14,7 @@ import {
   Target,
   textOf,
 } from '../../../src/amqp10/codec/index.js';
+import { setTimeout as pause } from 'node:timers/promises';
 import { RawClient10 } from '../../support/raw-client10.js';
 import type { Case } from '../case.js';
 import type { Client } from '../client.js';
@@ -230,4 +231,41 @@ export const subscriptions10: readonly Case[] = [
       },
     ),
   ),
+  sessionRule(rule, 'a queue that only looks like a subscription is none', async (raw, client) => {
+    const kept = { address: 'x', durable: 2, expiryPolicy: 'never', timeout: 0, capabilities: [] };
+    const forgeries: unknown[] = ['no JSON', 'null', '{}', { ...kept, address: 5 }, { ...kept, capabilities: 3 }];
+    for (const one of ['a = ', 5]) forgeries.push({ ...kept, filter: { selector: one } });
+    for (const one of [5, '#.'.repeat(500)]) forgeries.push({ ...kept, filter: { topic: one } });
+    for (const [handle, forged] of forgeries.entries()) {
+      const name = uniqueName(client);
+      const text = typeof forged === 'string' ? forged : JSON.stringify(forged);
+      const queue = `durable-subscription/raw/${name}`;
+      await client.channel.assertQueue(queue, { arguments: { 'x-amqp10-source': text } });
+      raw.attachReceiver('', { name, handle, source: undefined as never });
+      await raw.expect(Descriptor.attach);
+      await detaches(raw, 'amqp:precondition-failed', /no subscription/);
+      await client.channel.deleteQueue(queue);
+    }
+  }),
+  sessionRule(rule, 'one whose only client goes while it attaches goes, too', async (raw, client) => {
+    const containers = [0, 1, 2, 4].map((ms) => [uniqueName(client), ms] as const);
+    for (const [containerId, ms] of containers) {
+      const other = await RawClient10.open(client.session.target.port, { containerId });
+      await other.begin();
+      other.attachReceiver('', { name: 's', source: source('amq.topic', { capabilities: ['topic', 'shared'] }) });
+      await pause(ms);
+      other.socket.resetAndDestroy();
+    }
+    // What was asked for is done by then, whether or not anybody waits for it.
+    await pause(150);
+    await raw.works();
+    const queues = containers.map(([name]) => `volatile-subscription/${name}/s`);
+    const deadline = performance.now() + 5000;
+    for (let left = queues; left.length > 0; ) {
+      const there = await Promise.all(left.map((queue) => client.hasQueue(queue)));
+      left = left.filter((_, i) => there[i]);
+      assert.ok(performance.now() < deadline, `${left.join()} stay`);
+      await pause(10);
+    }
+  }),
 ];

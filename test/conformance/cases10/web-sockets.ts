@@ -89,6 +89,13 @@ export const webSockets10: readonly Case[] = [
     const [code] = (await within(10_000, 'a close', once(client, 'close'))) as [number];
     assert.equal(code, 1003);
   }),
+  webRule('RFC 6455 §5.6', 'a request of HTTP in a WebSocket ends it, and nothing else', async ({ target }) => {
+    const client = await openWebSocket({ at: target.port });
+    const closed = once(client, 'close');
+    client.send(Buffer.from('GET /amqp HTTP/1.1\r\n\r\n'));
+    await within(10_000, 'a close', closed);
+    (await openWebSocket({ at: target.port })).terminate();
+  }),
   webRule('RFC 6455 §5.5.2', 'a ping is answered', async ({ target }) => {
     const client = await openWebSocket({ at: target.port });
     client.ping('there?');

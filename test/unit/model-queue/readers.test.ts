@@ -91,6 +91,19 @@ describe('a reader', () => {
     assert.ok(turns > 5);
   });
 
+  it('looks at fewer messages in a turn where a look takes long', () => {
+    const { primary, port } = started();
+    for (let i = 0; i < 1000; i++) send(port, `1.${i}`);
+    primary.run();
+    subscribe(port, 1, 10, choosing(`n${' + n'.repeat(500)} = 0`));
+    let most = 0;
+    for (looked = 0; primary.runOnce(); looked = 0) {
+      primary.commit();
+      most = Math.max(most, looked);
+    }
+    assert.ok(most > 0 && most <= 64, `${most} looks in a turn`);
+  });
+
   it('waits for a chunk that is out of memory, and goes on', () => {
     const { primary, client, port } = started();
     for (let i = 0; i < 3000; i++) send(port, `${i % 1000}.${i}${'x'.repeat(500)}`);
