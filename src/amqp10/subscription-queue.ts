@@ -102,7 +102,7 @@ export async function openSubscription(
   try {
     await bindQueue(context, queue, bound);
   } catch (error) {
-    opened.leave(false, false);
+    opened.leave(known === undefined, false);
     throw error;
   }
   return opened;

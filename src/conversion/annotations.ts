@@ -7,7 +7,8 @@ import { toArguments } from './values.js';
 
 /** What encoded maps of annotations, back to back, say together: later ones outweigh earlier ones. Keys that are no text are left out. */
 export function annotationsIn(bytes: Uint8Array): Record<string, Value> {
-  const all: Record<string, Value> = {};
+  // Without a prototype: `__proto__` is a key like any other.
+  const all: Record<string, Value> = Object.create(null);
   const reader = new ByteReader(bytes, 0, bytes.length);
   try {
     while (reader.remaining > 0) {

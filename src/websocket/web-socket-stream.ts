@@ -54,6 +54,8 @@ export class WebSocketStream extends EventEmitter implements Holder {
     } = socket);
     // Before the library, which may make messages of it.
     socket.prependListener('data', (bytes: Buffer) => this.holds(this.heldBytes + bytes.length));
+    // Whoever has taken it is told by `close` as well, and nobody may have.
+    this.on('error', () => {});
     client.on('message', (bytes: Buffer, isBinary) => this.received(bytes, isBinary));
     client.on('ping', (bytes: Buffer) => {
       if (socket.writableLength < pongBytesMax) client.pong(bytes);

@@ -95,14 +95,6 @@ export const subscriptions10: readonly Case[] = [
       await detach(raw, 0, true);
     },
   ),
-  sessionRule('JMS over AMQP', 'a queue that is only named like one is no subscription', async (raw, client) => {
-    const name = uniqueName(client);
-    const args = { 'x-amqp10-source': '{' };
-    await client.channel.assertQueue(`durable-subscription/raw/${name}`, { autoDelete: true, arguments: args });
-    raw.attachReceiver('', { name, source: undefined as never });
-    assert.equal((await raw.expect(Descriptor.attach)).source, undefined);
-    await detaches(raw, 'amqp:precondition-failed', /x-amqp10-source/);
-  }),
   sessionRule('JMS over AMQP', 'a link without a source to no subscription is refused', async (raw, client) => {
     raw.attachReceiver('', { name: uniqueName(client), source: undefined as never });
     assert.equal((await raw.expect(Descriptor.attach)).source, undefined);
