@@ -185,8 +185,10 @@ export class NodeReceiver implements DeliverySink, TerminusOwner {
     if (this.again.delete(position) && !isTaken) return this.terminus.acquire(position);
     this.acquiring.delete(position);
     if (number === undefined) return;
-    if (isTaken) this.give(number, position);
-    else this.subscription?.release(position);
+    if (isTaken) return this.give(number, position);
+    this.subscription?.release(position);
+    // Its credit is free again: the client has not seen it.
+    this.subscription?.grant(1);
   }
 
   settled(positions: readonly number[]): void {

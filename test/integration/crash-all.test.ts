@@ -5,7 +5,7 @@ import { NumberedRun } from '../support/numbered-run.js';
 import { assertFaultless, figures } from '../support/verdict.js';
 import { withCluster } from '../support/with-cluster.js';
 
-const rounds = 3;
+const rounds = 2;
 
 test(`${rounds} rounds of kill -9 of all nodes at once: each replica has what was confirmed`, {
   timeout: 180_000,

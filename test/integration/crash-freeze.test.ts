@@ -8,7 +8,7 @@ import { NumberedRun } from '../support/numbered-run.js';
 import { assertFaultless, figures, latePackets, queueNames } from '../support/verdict.js';
 import { withCluster } from '../support/with-cluster.js';
 
-const rounds = 12;
+const rounds = 8;
 const queues = queueNames('freeze', 4);
 
 test(`S51: ${rounds} rounds of SIGSTOP of a primary, and SIGCONT`, { timeout: 180_000 }, async (t) => {

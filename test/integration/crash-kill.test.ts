@@ -5,7 +5,7 @@ import { NumberedRun } from '../support/numbered-run.js';
 import { assertFaultless, figures, queueNames } from '../support/verdict.js';
 import { withCluster } from '../support/with-cluster.js';
 
-const rounds = 12;
+const rounds = 8;
 const queues = queueNames('kill', 4);
 
 test(`S11: ${rounds} rounds of kill -9 of a primary, and restart`, { timeout: 120_000 }, async (t) => {

@@ -12,7 +12,7 @@ plantedTests([
   { rule: 'liveNotDeposed', scenario: 'deposed-primary', from: 3 },
   { rule: 'publishersKept', scenario: 'late-confirms', from: 69 },
   { rule: 'dedupe', scenario: 'late-confirms' },
-  { rule: 'resendFirst', scenario: 'late-confirms', from: 51 },
+  { rule: 'resendFirst', scenario: 'late-confirms', from: 79 },
   { rule: 'waitReattach', scenario: 'reattachment', from: 89 },
   { rule: 'keepHeld', scenario: 'reattachment', from: 9 },
   { rule: 'holdOverLinkLoss', scenario: 'reattachment', from: 42 },

@@ -8,7 +8,7 @@ import { optimizeLater } from '../../sim/tiering.js';
 
 optimizeLater();
 
-const seeds = 4;
+const seeds = 2;
 
 for (const scenario of scenarios) {
   test(`${scenario.name}: ${seeds} seeds`, async () => {
