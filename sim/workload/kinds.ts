@@ -115,11 +115,6 @@ const makers = {
     const consumer = { credit: random.pick([1, 2, 5]), requeue: 0.6, lifeMs: random.pick([500, 20_000]) };
     return load('tired', { 'x-delivery-limit': returnsMax }, { returnsMax }, { consumers: [consumer, consumer] });
   },
-  /** Clients note something of what they give back. */
-  noted(random: SimRandom): KindLoad {
-    const consumer = { credit: random.pick([1, 2, 5]), requeue: 0.6, lifeMs: random.pick([500, 20_000]) };
-    return load('noted', {}, { isNoted: true }, { consumers: [consumer, consumer] });
-  },
   /** One active consumer. */
   solo(random: SimRandom): KindLoad {
     const consumer = (): Partial<ConsumerStyle> => ({
@@ -193,6 +188,11 @@ const directed = {
     const drains = [1, 2, 3].map((wants) => ({ wants, requeue: 0.2 }));
     return load('choosy', {}, { isChosen: true }, { labels, consumers, drains, isGot: random.chance(0.3) });
   },
+  /** Clients note something of what they give back. */
+  noted(random: SimRandom): KindLoad {
+    const consumer = { credit: random.pick([1, 2, 5]), requeue: 0.6, lifeMs: random.pick([500, 20_000]) };
+    return load('noted', {}, { isNoted: true }, { consumers: [consumer, consumer] });
+  },
 } as const;
 
 /** What goes together in one queue, and can be judged. */
@@ -224,11 +224,7 @@ const pairs = [
 ] as const;
 
 export type KindName = keyof typeof makers | keyof typeof directed | 'blend';
-/** In runs that ask for it only. */
-const rareNames: readonly KindName[] = ['noted'];
-const kindNames: readonly KindName[] = ['blend', ...(Object.keys(makers) as (keyof typeof makers)[])].filter(
-  (name) => !rareNames.includes(name as KindName),
-) as KindName[];
+const kindNames: readonly KindName[] = ['blend', ...(Object.keys(makers) as (keyof typeof makers)[])];
 
 /** A queue that does what two others do. */
 function blend(random: SimRandom): KindLoad {
@@ -277,6 +273,6 @@ export function drawKinds(world: SimWorld, wanted?: readonly KindName[]): KindLo
   return names.map((name) => {
     const own = world.random.fork(`kind ${name}`);
     if (name === 'blend') return blend(own);
-    return name === 'choosy' ? directed[name](own) : makers[name](own);
+    return name in directed ? directed[name as keyof typeof directed](own) : makers[name as keyof typeof makers](own);
   });
 }

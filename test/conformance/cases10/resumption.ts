@@ -112,6 +112,16 @@ async function waitForMessages(client: Client, queue: string, count: number): Pr
   }
 }
 
+/** `tag-a` is sent, and accepted; then the connection is lost. */
+async function sendAndBreakOff(connect: World['connect'], queue: string): Promise<void> {
+  const raw = await connect();
+  await sender(raw, queue);
+  await raw.expect(Descriptor.flow);
+  raw.transfer(message('a'), { deliveryTag: Buffer.from('tag-a') });
+  await raw.expect(Descriptor.disposition);
+  await drop(raw);
+}
+
 export const resumption10: readonly Case[] = [
   resumeRule('§2.6.13', 'a sender that resumes learns which of its deliveries were accepted', async (world) => {
     const { queue, connect, client } = world;
@@ -140,12 +150,7 @@ export const resumption10: readonly Case[] = [
     assert.equal((await client.channel.checkQueue(queue)).messageCount, 2);
   }),
   resumeRule('§2.6.13', 'a delivery that its sender resumes is not taken twice', async ({ queue, connect, client }) => {
-    const first = await connect();
-    await sender(first, queue);
-    await first.expect(Descriptor.flow);
-    first.transfer(message('a'), { deliveryTag: Buffer.from('tag-a') });
-    await first.expect(Descriptor.disposition);
-    await drop(first);
+    await sendAndBreakOff(connect, queue);
     const second = await connect();
     const known = mapOf([[Buffer.from('tag-a'), null]]);
     assert.deepEqual(tagsOf(await sender(second, queue, { unsettled: known })), ['tag-a']);
@@ -207,12 +212,7 @@ export const resumption10: readonly Case[] = [
     assert.deepEqual(tagsOf(await sender(second, queue, { unsettled: known })), ['tag-b']);
   }),
   resumeRule('§2.6.13', 'what a sender does not name any more is settled', async ({ queue, connect }) => {
-    const first = await connect();
-    await sender(first, queue);
-    await first.expect(Descriptor.flow);
-    first.transfer(message('a'), { deliveryTag: Buffer.from('tag-a') });
-    await first.expect(Descriptor.disposition);
-    await drop(first);
+    await sendAndBreakOff(connect, queue);
     const second = await connect();
     assert.deepEqual(tagsOf(await sender(second, queue)), []);
     await drop(second);
@@ -222,12 +222,7 @@ export const resumption10: readonly Case[] = [
   }),
   resumeRule('§2.7.3', 'with an incomplete map nothing is forgotten, and no credit is given', async (world) => {
     const { queue, connect } = world;
-    const first = await connect();
-    await sender(first, queue);
-    await first.expect(Descriptor.flow);
-    first.transfer(message('a'), { deliveryTag: Buffer.from('tag-a') });
-    await first.expect(Descriptor.disposition);
-    await drop(first);
+    await sendAndBreakOff(connect, queue);
     const second = await connect();
     const other = mapOf([[Buffer.from('tag-b'), null]]);
     await sender(second, queue, { unsettled: other, incompleteUnsettled: true });
